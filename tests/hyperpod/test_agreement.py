@@ -13,7 +13,7 @@ from ultracluster import clusterfile
 PAGE = ROOT / "docs" / "decisions" / "0025-hyperpod-templates.md"
 EXAMPLES = {
     "Slurm": ("hyperpod-slurm", "hyperpod-ultraserver"),
-    "Kubernetes": ("hyperpod-kubernetes",),
+    "Kubernetes": ("hyperpod-kubernetes", "hyperpod-governed"),
 }
 HERE = {"yes": {"Slurm", "Kubernetes"}, "Slurm": {"Slurm"}, "Kubernetes": {"Kubernetes"}, "no": set()}
 

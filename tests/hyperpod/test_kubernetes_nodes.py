@@ -136,7 +136,11 @@ def test_the_service_model_has_each_word() -> None:
         ([{"node_type": "Login"}], {}, "groups have a node_type, which is Slurm's"),
         ([{}], {"autoscaling": True}, "autoscaling needs a group with count=0"),
         ([{"count": 0, "deep_health_checks": True}], {"autoscaling": True}, "no group with deep health checks: train"),
-        ([{"count": 0, "capacity": PLAN}], {"autoscaling": True}, "Karpenter scales groups on demand only: train"),
+        (
+            [{"count": 0, "capacity": PLAN}],
+            {"autoscaling": True},
+            "Karpenter scales groups on demand and of Spot only: train",
+        ),
         ([{}], {"checkpoint_memory_percent": 10}, "checkpoint_memory_percent must be 20 to 100, got 10"),
         ([{}], {"cluster_arn": "llama"}, "kubernetes.cluster_arn must be"),
         ([{"minimum": 3}], {}, "minimum must be 0 to count, 2, got 3"),

@@ -113,11 +113,17 @@ def with_add_on(name: str, *, more: str = "") -> str:
 
 
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+OBSERVABILITY = "amazon-sagemaker-hyperpod-observability"
+INFERENCE = "amazon-sagemaker-hyperpod-inference"
+SERVE = "  serve: {type: g6e.12xlarge, count: 6, capacity: spot, elastic: true, zone: use1-az4}\n"
 
 
 @pytest.fixture(scope="module")
 def operated() -> Mapping[str, Resources]:
-    cluster_file = clusterfile.loads(with_add_on(OPERATOR), "lyra.yaml")
+    more = "".join(f"    {name}: default\n" for name in (OPERATOR, OBSERVABILITY, INFERENCE))
+    text = FILE.read_text().replace("kubernetes:\n", f"kubernetes:\n  add-ons:\n{more}")
+    text = text.replace("nodes:\n", f"nodes:\n{SERVE}", 1)
+    cluster_file = clusterfile.loads(text, "lyra.yaml")
     return {name: template["Resources"] for name, template in templates(cluster_file).items()}
 
 
@@ -131,6 +137,7 @@ def test_the_operator_has_its_permissions_before_it_and_queues_and_nodes_before_
     resources = operated["lyra-Platform"]
     operator = resources[add_ons(resources)[OPERATOR]]
     (association,) = of_type(resources, "AWS::EKS::PodIdentityAssociation")
+    assert "trainingoperator" in association
     properties = resources[association]["Properties"]
     assert (properties["Namespace"], properties["ServiceAccount"]) == (
         "aws-hyperpod",
@@ -167,17 +174,111 @@ def test_warns_that_nodes_must_join_before_the_add_on() -> None:
     assert not warned(with_add_on(OPERATOR).replace("nodes:\n", services, 1))
 
 
+def values(resources: Resources, name: str) -> dict[str, Any]:
+    """Settings of an add-on, with a word for each value of another resource."""
+    text = resources[add_ons(resources)[name]]["Properties"]["ConfigurationValues"]
+    parts = text["Fn::Join"][1]
+    return json.loads("".join(part if isinstance(part, str) else "RESOURCE" for part in parts))  # type: ignore[no-any-return]
+
+
+def test_metrics_of_jobs_go_to_the_workspace_of_the_cluster_and_gpus_have_one_exporter(
+    operated: Mapping[str, Resources],
+) -> None:
+    resources = operated["lyra-Platform"]
+    settings = values(resources, OBSERVABILITY)
+    assert settings["ampWorkspace"]["arn"].startswith("arn:aws:aps:us-east-1:")
+    levels = {kind: each["level"] for kind, each in settings["metricsProvider"].items()}
+    assert {kind for kind, level in levels.items() if level == "DISABLED"} == {
+        *("acceleratedComputeMetrics", "networkMetrics", "nodeMetrics")
+    }
+    add_on = resources[add_ons(resources)[OBSERVABILITY]]
+    (association,) = add_on["Properties"]["PodIdentityAssociations"]
+    assert association["ServiceAccount"] == "hyperpod-observability-operator-otel-collector"
+    (policy,) = (id for id in of_type(resources, "AWS::IAM::Policy") if "observability" in id)
+    assert policy in add_on["DependsOn"]
+    (statement,) = resources[policy]["Properties"]["PolicyDocument"]["Statement"]
+    assert statement["Action"] == "aps:RemoteWrite"
+
+
+def test_the_inference_operator_has_its_roles_bucket_and_cluster_before_it(operated: Mapping[str, Resources]) -> None:
+    resources = operated["lyra-Platform"]
+    settings = values(resources, INFERENCE)
+    assert {*settings} == {
+        *("alb", "executionRoleArn", "hyperpodClusterArn", "jumpstartGatedModelDownloadRoleArn", "keda"),
+        "tlsCertificateS3Bucket",
+    }
+    waits = {*resources[add_ons(resources)[INFERENCE]]["DependsOn"]}
+    roles = {id: role for id, role in of_type(resources, "AWS::IAM::Role").items() if "inference" in id}
+    assert len(roles) == 4
+    assert {*roles, *of_type(resources, "AWS::IAM::OIDCProvider"), *of_type(resources, "AWS::S3::Bucket")} <= waits
+    assert [id for id in waits if id.startswith("PlatformWait")]
+    required = {"cert-manager", "aws-mountpoint-s3-csi-driver", "aws-fsx-csi-driver", "metrics-server"}
+    assert required <= {*add_ons(operated["lyra-Compute"])}
+
+
+def test_pods_of_inference_take_their_roles_by_the_issuer_of_the_cluster(operated: Mapping[str, Resources]) -> None:
+    roles = of_type(operated["lyra-Platform"], "AWS::IAM::Role").items()
+    (role,) = (role for id, role in roles if "inferenceAccessKeda" in id)
+    text, variables = role["Properties"]["AssumeRolePolicyDocument"]["Fn::Sub"]
+    (statement,) = json.loads(text.replace("${Issuer}", "issuer"))["Statement"]
+    assert statement["Condition"] == {
+        "StringEquals": {"issuer:aud": "sts.amazonaws.com"},
+        "StringLike": {"issuer:sub": "system:serviceaccount:hyperpod-inference-system:keda-operator"},
+    }
+    assert {*variables} == {"Provider", "Issuer"}
+
+
+def test_karpenter_of_the_service_scales_elastic_groups_from_zero(operated: Mapping[str, Resources]) -> None:
+    properties = cluster(operated)["Properties"]
+    assert properties["AutoScaling"] == {"AutoScalerType": "Karpenter", "Mode": "Enable"}
+    assert "AutoscalerRole" in properties["ClusterRole"]["Fn::GetAtt"][0]
+    groups = {group["InstanceGroupName"]: group for group in properties["InstanceGroups"]}
+    assert (groups["serve"]["InstanceCount"], groups["train"]["InstanceCount"]) == (0, 18)
+    assert "OnStartDeepHealthChecks" not in groups["serve"], "pods would wait for an hour"
+    assert groups["serve"]["CapacityRequirements"] == {"Spot": {}}
+
+
+def test_an_elastic_group_is_a_node_class_and_a_pool_of_the_service() -> None:
+    text = FILE.read_text().replace("nodes:\n", f"nodes:\n{SERVE}", 1)
+    bundle = kubernetes_bundle(clusterfile.loads(text, "lyra.yaml"))
+    assert "karpenter" not in [release["name"] for release in bundle["releases"]], "the service runs it"
+    objects = {each["kind"]: each for each in bundle["objects"] if "karpenter" in each["apiVersion"]}
+    assert objects["HyperpodNodeClass"]["spec"] == {"instanceGroups": ["serve"]}
+    pool = objects["NodePool"]["spec"]
+    assert pool["limits"] == {"cpu": "288", "nvidia.com/gpu": "24"}
+    assert pool["template"]["spec"]["nodeClassRef"]["group"] == "karpenter.sagemaker.amazonaws.com"
+    assert [row["key"] for row in pool["template"]["spec"]["requirements"]] == ["node.kubernetes.io/instance-type"]
+    (labels,) = [group["labels"] for group in bundle["groups"] if group["name"] == "serve"]
+    assert labels == {"karpenter.sh/nodepool": "serve"}
+
+
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("old", "new", "message"),
     [
-        ("amazon-sagemaker-hyperpod-observability", "collects what observability of this file collects"),
-        ("amazon-sagemaker-hyperpod-inference", "needs a bucket for certificates, KEDA and a load balancer"),
-        ("amazon-sagemaker-hyperpod-other", f"not one of those that this release creates, {OPERATOR}"),
+        ("18", "18", ""),
+        ("capacity: spot", "capacity: cr-0123456789abcdef0", "reservation"),
+        ("hyperpod: {", "hyperpod: {node-recovery: false, ", "needs the recovery of nodes"),
+        ("capacity: {training-plan", "elastic: true\n    capacity: {training-plan", "buys on demand or Spot"),
     ],
 )
-def test_other_add_ons_of_hyperpod_are_refused_with_what_to_do(name: str, message: str) -> None:
+def test_rejects_what_karpenter_of_the_service_does_not_scale(old: str, new: str, message: str) -> None:
+    text = FILE.read_text().replace("nodes:\n", f"nodes:\n{SERVE}", 1)
+    if not message:
+        assert clusterfile.loads(text, "lyra.yaml")
+        return
     with pytest.raises(clusterfile.ClusterFileError, match=message):
-        clusterfile.loads(with_add_on(name), "lyra.yaml")
+        clusterfile.loads(text.replace(old, new, 1), "lyra.yaml")
+
+
+def test_other_add_ons_of_hyperpod_are_refused_with_what_to_do() -> None:
+    with pytest.raises(clusterfile.ClusterFileError, match=f"not one of those that this release creates, {OPERATOR}"):
+        clusterfile.loads(with_add_on("amazon-sagemaker-hyperpod-other"), "lyra.yaml")
+
+
+def test_metrics_of_hyperpod_need_a_workspace() -> None:
+    text = with_add_on(OBSERVABILITY) + "observability: {profile: none}\n"
+    with pytest.raises(clusterfile.ClusterFileError, match="profile is none; remove one of the two"):
+        clusterfile.loads(text, "lyra.yaml")
 
 
 def governed_file(**keys: str) -> str:

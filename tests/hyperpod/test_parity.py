@@ -27,6 +27,8 @@ def pair(name: str) -> tuple[ClusterFile, ClusterFile]:
     document["orchestrator"] = document["orchestrator"].removeprefix("hyperpod-")
     document.pop("hyperpod", None)
     for group in document["nodes"].values():
+        # Karpenter of one's own needs a pinned image.
+        group.pop("elastic", None)
         if "capacity" in group:
             kind = "ultraserver" if group["type"].startswith("u-") else "capacity-block"
             group["capacity"] = {"reservation": "cr-0123456789abcdef0", "kind": kind}
@@ -83,7 +85,8 @@ def test_the_gate_expects_the_nodes_devices_and_metrics_of_eks(name: str) -> Non
     assert here.get("metrics")
     assert here["metrics"] == elsewhere["metrics"]
     for group in here["groups"]:
-        assert group["labels"] == {"sagemaker.amazonaws.com/instance-group-name": group["name"]}
+        label = "karpenter.sh/nodepool" if group["name"] == "serve" else "sagemaker.amazonaws.com/instance-group-name"
+        assert group["labels"] == {label: group["name"]}
 
 
 def test_governed_jobs_are_those_of_the_operator_and_of_sets_in_the_queue_of_a_team() -> None:

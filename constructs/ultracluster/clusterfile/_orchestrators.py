@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ultracluster.catalogue.ec2 import InstanceType, Layout, default_layout
-from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes, pcs
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons, hyperpod_kubernetes, pcs
 from ultracluster.clusterfile.sections._kubernetes import SystemNodes
 from ultracluster.clusterfile.sections._slurm import Login
 from ultracluster.planning.capacity import Service
@@ -24,6 +24,7 @@ class KubernetesNodes:
         add_ons: EKS add-ons of the service that the deployment creates if the file names them.
         own_scheduler: Scheduler that only this service has.
         healthy: Labels of nodes with GPUs that passed the checks of the service.
+        own_karpenter: The service runs Karpenter, which scales groups of the service.
     """
 
     group_label: str | None = None
@@ -35,6 +36,7 @@ class KubernetesNodes:
     add_ons: tuple[str, ...] = ()
     own_scheduler: str | None = None
     healthy: tuple[tuple[str, str], ...] = ()
+    own_karpenter: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,9 +201,10 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-eks.html (read 2026-11-23)
         late="HyperPod launches nodes continuously, and tests each before it joins",
         required_releases=hyperpod_kubernetes.CHARTS,
-        add_ons=(hyperpod_kubernetes.TRAINING_OPERATOR,),
+        add_ons=(hyperpod_kubernetes.TRAINING_OPERATOR, hyperpod_add_ons.OBSERVABILITY, hyperpod_add_ons.INFERENCE),
         own_scheduler="task-governance",
         healthy=(hyperpod_kubernetes.SCHEDULABLE,),
+        own_karpenter=True,
     ),
     pin="HyperPod keeps the image of a node until its software is updated",
 )

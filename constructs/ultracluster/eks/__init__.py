@@ -1,6 +1,6 @@
 """Kubernetes on Amazon EKS."""
 
-from ultracluster.eks._add_on import EksAddOn
+from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._boot import node_labels
 from ultracluster.eks._cluster import EksCluster
@@ -31,4 +31,5 @@ __all__ = [
     "admin_host",
     "node_labels",
     "platform_content",
+    "pod_role",
 ]

@@ -1,6 +1,6 @@
 """EKS add-ons of a cluster, from its file."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import aws_cdk as cdk
@@ -41,7 +41,7 @@ def base_add_ons(scope: Construct, cluster: ClusterFile, control_plane: eks.IClu
     """Create the add-ons that must exist before nodes."""
     parent = Construct(scope, "AddOns")
     for name in _BASE:
-        _add_on(parent, name, cluster, control_plane)
+        add_on_of_file(parent, name, cluster, control_plane)
 
 
 def further_add_ons(
@@ -58,21 +58,21 @@ def further_add_ons(
         names.append("aws-mountpoint-s3-csi-driver")
     requested = [each for name in cluster.kubernetes.add_ons for each in (*eks_add_ons.REQUIRED.get(name, ()), name)]
     names += [name for name in dict.fromkeys(requested) if name not in {*_BASE, *names} and not _is_late(name)]
-    add_ons = [_add_on(parent, name, cluster, control_plane, storage) for name in names]
+    add_ons = [add_on_of_file(parent, name, cluster, control_plane, storage) for name in names]
     for add_on in add_ons:
         add_on.node.add_dependency(after)
     return add_ons
 
 
 def late_add_ons(
-    scope: Construct, cluster: ClusterFile, control_plane: eks.ICluster, *, after: IDependable
+    scope: Construct, cluster: ClusterFile, create: Callable[[Construct, str], EksAddOn], *, after: IDependable
 ) -> list[EksAddOn]:
     """Create the add-ons whose pods run on the nodes of HyperPod, which join later than others."""
     names = [name for name in cluster.kubernetes.add_ons if _is_late(name)]
     if not names:
         return []
     parent = Construct(scope, "AddOns")
-    add_ons = [_add_on(parent, name, cluster, control_plane) for name in names]
+    add_ons = [create(parent, name) for name in names]
     for add_on in add_ons:
         add_on.node.add_dependency(after)
     return add_ons
@@ -82,7 +82,7 @@ def _is_late(name: str) -> bool:
     return name.startswith(eks_add_ons.HYPERPOD)
 
 
-def _add_on(
+def add_on_of_file(
     scope: Construct, name: str, cluster: ClusterFile, control_plane: eks.ICluster, storage: Storage | None = None
 ) -> EksAddOn:
     option, access = cluster.kubernetes.add_on(name), eks_add_ons.ACCESS.get(name)

@@ -69,7 +69,8 @@ class KubernetesCluster(BeforePlatform):
         self._security_groups = [network.nodes, self.control_plane.cluster_security_group]
         #: Role of self-managed nodes and of those of Karpenter. None: there are no such nodes.
         self.self_managed_role: EksNodeRole | None = None
-        if any(group.elastic or is_self_managed(group) for group in cluster.node_groups):
+        theirs = cluster.traits.kubernetes_nodes.own_karpenter
+        if any((group.elastic and not theirs) or is_self_managed(group) for group in cluster.node_groups):
             # EKS creates the access entry of the role of managed nodes, and CloudFormation cannot create a second one.
             self.self_managed_role = EksNodeRole(self, "OwnNodes")
             self.self_managed_role.add_access_entry(self.control_plane)
@@ -193,6 +194,7 @@ class KubernetesCluster(BeforePlatform):
             service_cidr=str(section.service_cidr),
         )
         created.resource.deletion_protection = section.deletion_protection
+        self._issuer_url = created.resource.attr_open_id_connect_issuer_url
         created.node.add_dependency(*network.ready)
         acknowledge_accepted(created, cluster)
         base_add_ons(self, cluster, created.cluster)

@@ -90,7 +90,12 @@ class KubernetesPlatform(Construct):
             *kubernetes.node_groups.values(), *kubernetes.add_ons, *kubernetes.create_before_platform(self)
         )
         #: Add-ons whose pods run on nodes that join later than others; after the platform, which has their queues.
-        self.add_ons = late_add_ons(self, cluster, kubernetes.control_plane, after=self.platform)
+        self.add_ons = late_add_ons(
+            self,
+            cluster,
+            lambda parent, name: kubernetes.create_late_add_on(parent, name, outputs),
+            after=self.platform,
+        )
 
     @property
     def outputs(self) -> list[Output]:

@@ -1,26 +1,30 @@
 """HyperPod with Kubernetes, and its nodes, from a cluster file."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IDependable
 
 from ultracluster.boot import LocalScratch, NodeSetup, hyperpod_kubernetes_setup
 from ultracluster.catalogue.ec2 import Architecture
-from ultracluster.catalogue.schedulers import hyperpod_kubernetes
+from ultracluster.catalogue.schedulers import hyperpod_add_ons, hyperpod_kubernetes
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.eks import EksAddOn, EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
+from ultracluster.hyperpod._inference_add_on import HyperPodInferenceAddOn
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
+from ultracluster.hyperpod._observability_add_on import HyperPodObservabilityAddOn
 from ultracluster.hyperpod._task_governance import HyperPodTaskGovernance, TeamQuota
 from ultracluster.kubernetes import platform_of, required_bundle, shares
 from ultracluster.network import Network
+from ultracluster.observability import IPrometheusWorkspace, PrometheusWorkspace
 from ultracluster.orchestration import Output, add_warnings
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image
@@ -98,7 +102,9 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             },
         )
         kubernetes = HyperPodKubernetes(
-            cluster_arn=self.control_plane.cluster_arn, checkpoint_memory_percent=section.checkpoint_memory
+            cluster_arn=self.control_plane.cluster_arn,
+            autoscaling=any(group.elastic for group in cluster.node_groups),
+            checkpoint_memory_percent=section.checkpoint_memory,
         )
         created = HyperPodCluster(
             scope,
@@ -144,6 +150,39 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         governance.node.add_dependency(add_on)
         return [governance]
 
+    def create_late_add_on(self, scope: Construct, name: str, outputs: Sequence[Output]) -> EksAddOn:
+        """Create an add-on of HyperPod; those for metrics and inference have settings of the deployment."""
+        if name not in (hyperpod_add_ons.OBSERVABILITY, hyperpod_add_ons.INFERENCE) or self.hyperpod is None:
+            return super().create_late_add_on(scope, name, outputs)
+        option = self._cluster.kubernetes.add_on(name)
+        role = None if option.role is None else iam.Role.from_role_arn(scope, f"{name}-OwnRole", option.role)
+        version = None if option.version == "default" else option.version
+        workspace = self._workspace(scope, name, outputs)
+        if name == hyperpod_add_ons.OBSERVABILITY:
+            assert workspace is not None  # a rule of the file
+            return HyperPodObservabilityAddOn(
+                scope, name, cluster=self.control_plane, workspace=workspace, role=role, version=version
+            )
+        return HyperPodInferenceAddOn(
+            scope,
+            name,
+            cluster=self.control_plane,
+            issuer_url=self._issuer_url,
+            hyperpod_cluster_arn=self.hyperpod.cluster_arn,
+            workspace=workspace,
+            role=role,
+            version=version,
+        )
+
+    def _workspace(self, scope: Construct, name: str, outputs: Sequence[Output]) -> IPrometheusWorkspace | None:
+        """Return the workspace of the metrics of the cluster, or None without metrics."""
+        values, arn = {output.id: output.value for output in outputs}, self._cluster.observability.workspace
+        if (id := values.get("PrometheusWorkspaceId")) is None:
+            return None
+        if arn is None:
+            arn = cdk.Stack.of(scope).format_arn(service="aps", resource="workspace", resource_name=id)
+        return PrometheusWorkspace.from_workspace_arn(scope, f"{name}-Workspace", arn)
+
     def _charts(self, scope: Construct) -> list[IDependable]:
         """Install the charts that HyperPod requires; an existing cluster has them."""
         if self._existing:
@@ -170,11 +209,14 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         return HyperPodInstanceGroup(
             name=group.name,
             instance_type=group.instance_type.name,
-            count=group.count,
+            # Karpenter scales a group that starts without nodes, and has no hour for deep health checks.
+            count=0 if group.elastic else group.count,
             capacity=group.capacity,
             script=f"{group.name}.sh",
             on_create=True,
-            deep_health_checks=cluster.hyperpod.deep_health_checks and group.instance_type.gpus > 0,
+            deep_health_checks=cluster.hyperpod.deep_health_checks
+            and group.instance_type.gpus > 0
+            and not group.elastic,
             volume_gib=int(group.root_volume.gib),
             subnet=None if group.zone == cluster.zone else self._network.subnet_of(group, cluster),
             labels=node_labels(group),

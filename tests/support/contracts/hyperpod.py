@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks_v2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -12,7 +13,7 @@ from constructs import Construct
 from support import ROOT
 from support.contracts._row import Connects, Grants, No, Row, Twin
 from support.contracts._world import World
-from ultracluster import clusterfile, hyperpod, network, storage
+from ultracluster import clusterfile, hyperpod, network, observability, storage
 
 _ROLE = "arn:aws:iam::123456789012:role/Nodes"
 _NO_NETWORK = No("it has no network interface")
@@ -107,6 +108,26 @@ def _governance(
     return hyperpod.HyperPodTaskGovernance(scope, id, cluster_arn=cluster_arn, name=id, teams=teams)
 
 
+def _eks_cluster(scope: Construct, id: str, world: World) -> eks_v2.ICluster:
+    return eks_v2.Cluster.from_cluster_attributes(scope, f"{id}Plane", cluster_name="llama", vpc=world.vpc)
+
+
+def _metrics(scope: Construct, id: str, world: World, **more: Any) -> hyperpod.HyperPodObservabilityAddOn:
+    arn = "arn:aws:aps:us-east-2:123456789012:workspace/ws-01234567-89ab-cdef-0123-456789abcdef"
+    workspace = observability.PrometheusWorkspace.from_workspace_arn(scope, f"{id}Workspace", arn)
+    plane = _eks_cluster(scope, id, world)
+    return hyperpod.HyperPodObservabilityAddOn(scope, id, cluster=plane, workspace=workspace, **more)
+
+
+def _inference(scope: Construct, id: str, world: World, **more: str) -> hyperpod.HyperPodInferenceAddOn:
+    arguments = {
+        "issuer_url": "https://oidc.eks.us-east-2.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF",
+        "hyperpod_cluster_arn": "arn:aws:sagemaker:us-east-2:123456789012:cluster/abcdefghijkl",
+        **more,
+    }
+    return hyperpod.HyperPodInferenceAddOn(scope, id, cluster=_eks_cluster(scope, id, world), **arguments)
+
+
 ROWS: dict[str, Row] = {
     "HyperPodCluster": Row(
         metrics=_NO_METRICS,
@@ -142,6 +163,30 @@ ROWS: dict[str, Row] = {
         twin=Twin(
             make=lambda scope, id: hyperpod.HyperPodAutoscalerRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole
         ),
+    ),
+    "HyperPodObservabilityAddOn": Row(
+        make=_metrics,
+        connects=_NO_NETWORK,
+        grants=No("the workspace grants what its role needs"),
+        principal=No("the role of its pods is an argument"),
+        tags=["AWS::EKS::Addon", "AWS::IAM::Role"],
+        default_child="AWS::EKS::Addon",
+        tokens=lambda scope, id, world: _metrics(
+            scope, id, world, role=iam.Role.from_role_arn(scope, f"{id}Own", world.token("RoleArn"))
+        ),
+        twin=No("no other construct refers to it"),
+    ),
+    "HyperPodInferenceAddOn": Row(
+        make=_inference,
+        connects=_NO_NETWORK,
+        grants=No("its operator reads models by roles of their service accounts"),
+        principal=No("the roles of its pods are its own"),
+        tags=["AWS::EKS::Addon", "AWS::IAM::Role", "AWS::S3::Bucket"],
+        default_child="AWS::EKS::Addon",
+        tokens=lambda scope, id, world: _inference(
+            scope, id, world, issuer_url=world.token("Issuer"), hyperpod_cluster_arn=world.token("ClusterArn")
+        ),
+        twin=No("no other construct refers to it"),
     ),
     "HyperPodTaskGovernance": Row(
         make=_governance,

@@ -5,15 +5,9 @@ from collections.abc import Mapping
 from ultracluster.clusterfile._draft import Draft
 
 _LATER = "or create it after the deployment: aws eks create-addon"
-# What each needs: https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hyperpod-eks/
-# terraform-modules/hyperpod-eks-tf/modules (commit 95b939c of 2026-07-23, read 2026-11-24)
 _INSTEAD: Mapping[str, str] = {
     "amazon-sagemaker-hyperpod-taskgovernance": "has a Kueue of its own, and a cluster has one; remove it, and write "
     "scheduler: task-governance",
-    "amazon-sagemaker-hyperpod-observability": "collects what observability of this file collects, with a second "
-    f"exporter of GPUs on each node; remove it, {_LATER}",
-    "amazon-sagemaker-hyperpod-inference": "needs a bucket for certificates, KEDA and a load balancer controller; "
-    f"remove it and use the job files for inference, {_LATER}",
 }
 
 

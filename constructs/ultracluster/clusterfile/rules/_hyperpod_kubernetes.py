@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes as facts
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
@@ -24,6 +24,8 @@ _CHARTS = error("hyperpod-charts", "HyperPod refuses an EKS cluster that does no
 _TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of others.")
 _ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
 _OPERATOR = error("hyperpod-operator", "The training operator of HyperPod works with Kueue, and with no other queue.")
+_METRICS = error("hyperpod-metrics", "The observability add-on of HyperPod needs a workspace, which metrics have.")
+_KARPENTER = error("hyperpod-karpenter", "HyperPod runs Karpenter in clusters whose nodes it recovers.")
 _LATE = warning("hyperpod-add-on-nodes", "Add-ons of HyperPod run on its nodes, which must have joined.")
 _TEAMS = error(
     "hyperpod-teams", "Task governance is in some regions, takes some names of teams, and no existing cluster, here."
@@ -35,7 +37,6 @@ _KEYS: Mapping[str, str] = {
     "pods": "each node has one network interface for pods, with as many as its addresses; remove it",
     "release": "its nodes have its own image; remove it",
     "update": "it updates its nodes itself, by aws sagemaker update-cluster-software; remove it",
-    "elastic": "this release writes no node class of its Karpenter; remove it, or write orchestrator: kubernetes",
     **NODE_KEYS,
 }
 _GOVERNANCE_NAME = "task-governance"
@@ -54,7 +55,10 @@ def check_hyperpod_kubernetes(draft: Draft) -> Iterator[Problem]:
 def _check_nodes(draft: Draft) -> Iterator[Problem]:
     yield from check_nodes(draft, _KEYS)
     for name, section in draft.nodes.items():
-        if section.taints and draft.hyperpod.deep_health_checks:
+        if section.elastic and not draft.hyperpod.node_recovery:
+            message = "Karpenter of HyperPod needs the recovery of nodes; remove hyperpod: {node-recovery: false}"
+            yield _KARPENTER(("nodes", name, "elastic"), message)
+        if section.taints and draft.hyperpod.deep_health_checks and not section.elastic:
             message = "deep health checks exclude nodes with taints; write hyperpod: {deep-health-checks: false}"
             yield _TAINTS(("nodes", name, "taints"), message, at_key=True)
 
@@ -79,6 +83,9 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
             yield _ADD_ON(where, "the image of HyperPod has the NVMe disks in a volume already; remove it", at_key=True)
     if requested.scheduler == _GOVERNANCE_NAME:
         yield from _check_governance(draft)
+    if hyperpod_add_ons.OBSERVABILITY in requested.add_ons and not draft.observability.on:
+        message = "writes to the workspace of observability, and its profile is none; remove one of the two"
+        yield _METRICS((*path, "add-ons", hyperpod_add_ons.OBSERVABILITY), message, at_key=True)
     if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler not in ("kueue", _GOVERNANCE_NAME):
         message = f"the training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"
         yield _OPERATOR((*path, "scheduler"), message)

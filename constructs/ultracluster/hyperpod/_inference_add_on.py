@@ -1,0 +1,171 @@
+"""Inference add-on of SageMaker HyperPod."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from ultracluster.catalogue.schedulers import hyperpod_add_ons as facts
+from ultracluster.eks import EksAddOn, IEksCluster
+from ultracluster.observability import IPrometheusWorkspace
+from ultracluster.planning import arn_problem, checked
+from ultracluster.rules import Refusal
+from ultracluster.security import acknowledge_wildcards, add_managed_policy
+
+_AUDIENCE = "sts.amazonaws.com"
+_POLICY_REASON = "The documentation of the add-on names this policy, and AWS maintains it with the add-on"
+_BALANCER_REASON = (
+    "load balancers, their parts and security groups exist after the role; conditions limit changes to those with the "
+    "tag of the controller, where IAM has such a condition"
+)
+
+
+class HyperPodInferenceAddOn(EksAddOn):
+    """Operator of HyperPod that deploys models behind load balancers, with KEDA and a load balancer controller.
+
+    Its pods take their roles by an OpenID Connect provider of the EKS cluster, which it creates: the add-on has no Pod
+    Identity. Certificates of its endpoints are in a bucket of its own. It needs the add-ons of
+    `catalogue.schedulers.hyperpod_add_ons.INFERENCE_REQUIRES`, and tags of the subnets of its load balancers.
+
+    Args:
+        cluster: EKS cluster of the add-on.
+        issuer_url: URL of its OpenID Connect issuer, which no provider of the account has yet.
+        hyperpod_cluster_arn: ARN of the HyperPod cluster.
+        workspace: Prometheus workspace by whose metrics models are scaled. Default: by metrics of CloudWatch only.
+        role: Role of the operator, which its service account and SageMaker may assume. Default: a new one.
+        version: Version. Default: the default of EKS when the add-on is created.
+
+    Raises:
+        Refusal: If the ARN is not that of a HyperPod cluster.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html (read
+    2026-11-25)
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: eks.ICluster | IEksCluster,
+        issuer_url: str,
+        hyperpod_cluster_arn: str,
+        workspace: IPrometheusWorkspace | None = None,
+        role: iam.IRole | None = None,
+        version: str | None = None,
+    ) -> None:
+        parent = Construct(scope, f"{id}-Access")
+        form = "arn:aws:sagemaker:REGION:ACCOUNT:cluster/ID"
+        if problems := [*arn_problem("hyperpod_cluster_arn", hyperpod_cluster_arn, form)]:
+            raise Refusal(parent, problems)
+        provider = iam.CfnOIDCProvider(parent, "Provider", url=issuer_url, client_id_list=[_AUDIENCE])
+        identity = _Identity(provider.attr_arn, cdk.Fn.select(1, cdk.Fn.split("//", issuer_url)))
+        #: Bucket of the certificates of endpoints.
+        bucket = _certificates(parent)
+        if role is None:
+            role = identity.role(parent, "Operator", facts.OPERATOR_SUBJECT, for_sagemaker=True)
+            add_managed_policy(role, facts.INFERENCE_POLICY, _POLICY_REASON)
+            objects = bucket.arn_for_objects("*")
+            role.add_to_policy(iam.PolicyStatement(actions=list(facts.CERTIFICATE_ACTIONS), resources=[objects]))
+            acknowledge_wildcards(role, [objects], "the operator names the certificate of each endpoint")
+        gated = identity.role(parent, "GatedModels", facts.GATED_MODELS_SUBJECT, for_sagemaker=True)
+        add_managed_policy(gated, facts.GATED_MODELS_POLICY, _POLICY_REASON)
+        keda = identity.role(parent, "Keda", facts.KEDA_SUBJECT)
+        keda.add_to_policy(iam.PolicyStatement(actions=list(facts.KEDA_ACTIONS), resources=["*"]))
+        acknowledge_wildcards(keda, ["*"], "actions on metrics of CloudWatch have no resource-level permission")
+        if workspace is not None:
+            workspace.grants.query(keda)
+        balancers = identity.role(parent, "LoadBalancers", facts.LOAD_BALANCER_SUBJECT)
+        _allow_load_balancers(balancers)
+        super().__init__(
+            scope,
+            id,
+            cluster=cluster,
+            name=facts.INFERENCE,
+            version=version,
+            configuration={
+                "alb": {"enabled": True, "serviceAccount": {"create": True, "roleArn": balancers.role_arn}},
+                "executionRoleArn": role.role_arn,
+                "hyperpodClusterArn": hyperpod_cluster_arn,
+                "jumpstartGatedModelDownloadRoleArn": gated.role_arn,
+                "keda": {"auth": {"aws": {"irsa": {"enabled": True, "roleArn": keda.role_arn}}}, "enabled": True},
+                "tlsCertificateS3Bucket": bucket.bucket_name,
+            },
+        )
+        # Its pods start with their permissions.
+        self.node.add_dependency(parent)
+
+
+class _Identity:
+    """OpenID Connect provider of an EKS cluster."""
+
+    def __init__(self, provider_arn: str, issuer: str) -> None:
+        self._values = {"Provider": provider_arn, "Issuer": issuer}
+
+    def role(self, scope: Construct, id: str, subject: str, *, for_sagemaker: bool = False) -> iam.Role:
+        """Create a role without permissions that pods of a service account take."""
+        statements: list[Mapping[str, Any]] = [
+            {
+                "Effect": "Allow",
+                "Principal": {"Federated": "${Provider}"},
+                "Action": "sts:AssumeRoleWithWebIdentity",
+                "Condition": {
+                    "StringEquals": {"${Issuer}:aud": _AUDIENCE},
+                    "StringLike": {"${Issuer}:sub": f"system:serviceaccount:{subject}"},
+                },
+            }
+        ]
+        sagemaker = iam.ServicePrincipal("sagemaker.amazonaws.com")
+        if for_sagemaker:
+            principal = {"Service": sagemaker.service}
+            statements.append({"Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"})
+        text = json.dumps({"Version": "2012-10-17", "Statement": statements})
+        role = iam.Role(scope, id, assumed_by=sagemaker)
+        resource = role.node.default_child
+        assert isinstance(resource, iam.CfnRole)
+        # As text: the issuer, which the service chooses, is a part of keys, and CloudFormation resolves values only.
+        resource.assume_role_policy_document = cdk.Fn.sub(text, self._values)
+        return role
+
+
+def _certificates(scope: Construct) -> s3.Bucket:
+    # Without a name: one of a retained bucket could not be created again. The role names it.
+    bucket = s3.Bucket(
+        scope,
+        "Certificates",
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        enforce_ssl=True,
+        minimum_tls_version=1.2,
+        versioned=True,
+        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    )
+    assert bucket.policy is not None
+    bucket.policy.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+    reason = "its writer is the operator, and CloudTrail has its changes"
+    cdk.Validations.of(bucket).acknowledge(cdk.Acknowledgment(id="AwsSolutions-S1", reason=reason))
+    return bucket
+
+
+def _allow_load_balancers(role: iam.Role) -> None:
+    stack = cdk.Stack.of(role)
+    wildcards = {"*"}
+    for permission in facts.LOAD_BALANCER:
+        service, *_ = permission.actions
+        here = f"{service}:{stack.region}:{stack.account}"
+        resources = [f"arn:{stack.partition}:{here}:{kind}" for kind in permission.resources] or ["*"]
+        wildcards |= {*resources}
+        role.add_to_policy(
+            iam.PolicyStatement(
+                actions=permission.names,
+                resources=resources,
+                conditions=json.loads(json.dumps(permission.conditions)) or None,
+            )
+        )
+    acknowledge_wildcards(role, sorted(wildcards), _BALANCER_REASON)
