@@ -52,6 +52,38 @@ def test_the_scripts_of_a_group_run_in_their_order_with_their_arguments(node: No
     assert "s3://assets/" in node.read("/var/log/provision/ultracluster.log")
 
 
+def test_arguments_are_words_of_the_shell(node: Node) -> None:
+    text = f'#!/usr/bin/env python3\nimport sys\nopen("{node.state}/ran", "w").write("|".join(sys.argv[1:]))\n'
+    publish(node, (text, "TERMINATE", "--motd 'two words' '$HOME; *'"))
+    assert set_up(node).returncode == 0
+    assert (node.state / "ran").read_text() == "--motd|two words|$HOME; *", "a script has the interpreter that it names"
+
+
+def test_a_script_of_an_address_is_fetched_with_its_checksum(node: Node) -> None:
+    text = ran(node, "agent")
+    (node.state / "agent.sh").write_text(text)
+    curl = node.bin / "curl"
+    curl.unlink()
+    curl.write_text(
+        '#!/bin/bash\necho "${@: -1}" >>"$0.called"\n'
+        'while [ "$1" != --output ]; do shift; done\n'
+        f'cp {node.state}/agent.sh "$2"\n'
+    )
+    curl.chmod(0o755)
+    for checksum, code in ((hashlib.sha256(text.encode()).hexdigest(), 0), ("0" * 64, 1)):
+        line = f"https://tools.example.com/agent.sh {checksum} TERMINATE"
+        (node.state / "parameters.json").write_text(json.dumps({hyperpod_parameter("llama", "train"): line}))
+        assert set_up(node).returncode == code
+    assert (node.state / "ran").read_text() == "agent \n", "once: the other checksum is not its own"
+    assert "https://tools.example.com/agent.sh" in (node.bin / "curl.called").read_text()
+
+
+def test_a_failure_that_stops_the_sequence_keeps_the_node(node: Node) -> None:
+    publish(node, (ran(node, "one", code=1), "STOP_SEQUENCE", ""), (ran(node, "two"), "TERMINATE", ""))
+    assert set_up(node).returncode == 0
+    assert (node.state / "ran").read_text() == "one \n"
+
+
 def test_a_script_that_may_fail_ends_nothing(node: Node) -> None:
     publish(node, (ran(node, "software", code=1), "CONTINUE", ""), (ran(node, "boot"), "TERMINATE", ""))
     assert set_up(node).returncode == 0

@@ -277,7 +277,7 @@ def test_other_add_ons_of_hyperpod_are_refused_with_what_to_do() -> None:
 
 def test_metrics_of_hyperpod_need_a_workspace() -> None:
     text = with_add_on(OBSERVABILITY) + "observability: {profile: none}\n"
-    with pytest.raises(clusterfile.ClusterFileError, match="profile is none; remove one of the two"):
+    with pytest.raises(clusterfile.ClusterFileError, match="creates no workspace; remove one of the two"):
         clusterfile.loads(text, "lyra.yaml")
 
 

@@ -69,8 +69,8 @@ class KubernetesCluster(BeforePlatform):
         self._security_groups = [network.nodes, self.control_plane.cluster_security_group]
         #: Role of self-managed nodes and of those of Karpenter. None: there are no such nodes.
         self.self_managed_role: EksNodeRole | None = None
-        theirs = cluster.traits.kubernetes_nodes.own_karpenter
-        if any((group.elastic and not theirs) or is_self_managed(group) for group in cluster.node_groups):
+        own_karpenter = cluster.traits.kubernetes_nodes.own_karpenter
+        if any((group.elastic and not own_karpenter) or is_self_managed(group) for group in cluster.node_groups):
             # EKS creates the access entry of the role of managed nodes, and CloudFormation cannot create a second one.
             self.self_managed_role = EksNodeRole(self, "OwnNodes")
             self.self_managed_role.add_access_entry(self.control_plane)

@@ -10,8 +10,8 @@ from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPo
 from ultracluster.hyperpod._interfaces import IHyperPodCluster
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts
+from ultracluster.hyperpod._metrics_add_on import HyperPodObservabilityAddOn
 from ultracluster.hyperpod._nodes_of_file import HyperPodKubernetesCluster
-from ultracluster.hyperpod._observability_add_on import HyperPodObservabilityAddOn
 from ultracluster.hyperpod._task_governance import HyperPodTaskGovernance, TeamQuota
 
 __all__ = [

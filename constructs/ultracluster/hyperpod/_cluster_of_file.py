@@ -17,14 +17,14 @@ from ultracluster.boot import (
     node_scripts_parameter,
 )
 from ultracluster.catalogue.ec2 import Architecture, image_software
-from ultracluster.clusterfile import ClusterFile
-from ultracluster.compute import ScriptAsset
+from ultracluster.clusterfile import ClusterFile, node_script
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPodMount
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
-from ultracluster.hyperpod._node_boot import CONTROLLER, LOGIN, NodeScripts, node_scripts
+from ultracluster.hyperpod._node_boot import CONTROLLER, LOGIN, node_scripts
+from ultracluster.hyperpod._script_list import script_list
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
 from ultracluster.orchestration import Output, add_warnings, child_scope
@@ -225,7 +225,8 @@ class HyperPodSlurmCluster(Construct):
         for name, record, count, kind in services:
             nodes = node_scripts(cluster, storage, record, group=name, jobs=has_jobs and name == LOGIN)
             in_place[name] = nodes.in_place
-            ready.append(self._list(scope, name, nodes))
+            user = [*map(node_script, cluster.slurm.login.scripts)] if name == LOGIN else []
+            ready.append(script_list(scope, cluster, name, nodes, user, role=self.role))
             groups.append(
                 HyperPodInstanceGroup(
                     name=name,
@@ -241,7 +242,8 @@ class HyperPodSlurmCluster(Construct):
         for group in cluster.node_groups:
             nodes = node_scripts(cluster, storage, group.instance_type, group=group.name, layout=group.layout)
             in_place[group.name] = nodes.in_place
-            ready.append(self._list(child_scope(scope, group.name), group.name, nodes))
+            user = [*map(node_script, cluster.nodes[group.section].scripts)]
+            ready.append(script_list(child_scope(scope, group.name), cluster, group.name, nodes, user, role=self.role))
             groups.append(
                 HyperPodInstanceGroup(
                     name=group.name,
@@ -258,29 +260,3 @@ class HyperPodSlurmCluster(Construct):
                 )
             )
         return groups
-
-    def _list(self, scope: Construct, group: str, nodes: NodeScripts) -> ssm.StringParameter:
-        """Publish the scripts of a group of nodes, with what is known at deployment only as arguments."""
-        place = Construct(scope, f"Scripts{group}") if group in (LOGIN, CONTROLLER) else Construct(scope, "Scripts")
-        lines, assets = [], []
-        for script in nodes.scripts:
-            asset = ScriptAsset(place, script.name, text=script.text)
-            assets.append(asset)
-            lines.append(" ".join([asset.url, asset.sha256, script.on_error, *script.arguments]))
-        policy = iam.Policy(
-            place,
-            "Read",
-            roles=[self.role],
-            statements=[
-                iam.PolicyStatement(actions=["s3:GetObject"], resources=sorted({asset.arn for asset in assets}))
-            ],
-        )
-        parameter = ssm.StringParameter(
-            place,
-            "Parameter",
-            parameter_name=hyperpod_parameter(self._cluster.name, group),
-            string_value="\n".join(lines) + "\n",
-            description=f"Scripts of the nodes {group} of {self._cluster.name}",
-        )
-        parameter.node.add_dependency(policy)
-        return parameter

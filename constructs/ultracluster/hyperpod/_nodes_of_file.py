@@ -20,7 +20,7 @@ from ultracluster.hyperpod._inference_add_on import HyperPodInferenceAddOn
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
-from ultracluster.hyperpod._observability_add_on import HyperPodObservabilityAddOn
+from ultracluster.hyperpod._metrics_add_on import HyperPodObservabilityAddOn
 from ultracluster.hyperpod._task_governance import HyperPodTaskGovernance, TeamQuota
 from ultracluster.kubernetes import platform_of, required_bundle, shares
 from ultracluster.network import Network

@@ -112,5 +112,5 @@ def _image(platform: Platform, group: PlatformNodes) -> str:
     if (account := facts.CHECKPOINTLESS_ACCOUNTS.get(platform.region)) is None:
         regions = ", ".join(sorted(facts.CHECKPOINTLESS_ACCOUNTS))
         text = f"AWS publishes the image of checkpointless training in {regions}, and not in {platform.region}"
-        raise Refusal("", JOB_IMAGE(f"{text}: copy it into a registry of yours, and set image"))
+        raise Refusal("", JOB_IMAGE(f"{text}: copy it into a registry of the account, and set image"))
     return facts.CHECKPOINTLESS_IMAGE.format(account, platform.region)

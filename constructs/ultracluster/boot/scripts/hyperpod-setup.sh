@@ -3,8 +3,8 @@
 #
 #   hyperpod-setup.sh
 #
-# The Parameter Store lists them: URL, checksum, what follows from a failure, and arguments, on a line each. HyperPod runs
-# this once on each new node, as root: https://docs.aws.amazon.com/sagemaker/latest/dg/
+# The Parameter Store lists them: URL, checksum, what follows from a failure, and arguments as words of the shell, on a
+# line each. HyperPod runs this once on each new node, as root: https://docs.aws.amazon.com/sagemaker/latest/dg/
 # smcluster-getting-started-slurm-cli.html (read 2026-11-23)
 #
 # Exit code 0: all have run. 1: the list, or a script that must not fail, did; HyperPod then replaces the node.
@@ -39,22 +39,30 @@ list() {
 }
 
 fetch() {
-    aws s3 cp --only-show-errors --region "$region" "$1" "$work/script" </dev/null || return 1
+    case "$1" in
+        https://*) curl --fail --silent --show-error --location --max-time 120 --output "$work/script" "$1" || return 1 ;;
+        *) aws s3 cp --only-show-errors --region "$region" "$1" "$work/script" </dev/null || return 1 ;;
+    esac
     echo "$2  $work/script" | sha256sum --check --quiet
 }
 
 main() {
-    local url checksum failure arguments
+    local url checksum failure rest arguments
     mkdir -p "${log%/*}"
     again list || { log "there is no $parameter"; exit 1; }
-    while read -r url checksum failure arguments; do
+    while read -r url checksum failure rest; do
         [ -n "$url" ] || continue
         log "$url"
-        # Arguments are words without spaces.
-        # shellcheck disable=SC2086
-        if again fetch "$url" "$checksum" && bash "$work/script" $arguments </dev/null >>"$log" 2>&1; then continue; fi
+        # The deployment quotes each of them.
+        eval "arguments=($rest)"
+        if again fetch "$url" "$checksum" && chmod 700 "$work/script" &&
+            "$work/script" "${arguments[@]}" </dev/null >>"$log" 2>&1; then continue; fi
         log "$url failed: $failure"
-        [ "$failure" = CONTINUE ] || exit 1
+        case "$failure" in
+            CONTINUE) ;;
+            STOP_SEQUENCE) return 0 ;;
+            *) exit 1 ;;
+        esac
     done <"$work/list"
 }
 

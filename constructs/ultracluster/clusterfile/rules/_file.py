@@ -29,7 +29,7 @@ from ultracluster.clusterfile.rules._private import (
 )
 from ultracluster.clusterfile.rules._rule import error, rules, shared
 from ultracluster.clusterfile.rules._slurm import check_queues_and_users, check_slurm
-from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes
+from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes, check_user_scripts
 from ultracluster.clusterfile.rules._storage import check_home, check_kubernetes_home, check_mounts, check_slurm_home
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
@@ -233,7 +233,7 @@ _RULES_OF: Mapping[str, tuple[Check, ...]] = {
         check_kubernetes_home,
         _check_admins,
     ),
-    "hyperpod-slurm": (check_hyperpod, check_queues_and_users),
+    "hyperpod-slurm": (check_hyperpod, check_user_scripts, check_queues_and_users),
     "hyperpod-kubernetes": (check_kubernetes, check_hyperpod_kubernetes, check_kubernetes_home, _check_admins),
 }
 _LIMITS: tuple[Check, ...] = (

@@ -1,6 +1,7 @@
 """Rules of SageMaker HyperPod with Slurm, and those that both of its modes have."""
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ultracluster.catalogue.ec2 import REGIONS
@@ -9,6 +10,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.planning.capacity import OnDemand, Spot
 
 _TYPE = shared("hyperpod-type")
@@ -22,6 +24,7 @@ _STORAGE = error("hyperpod-storage", "HyperPod mounts FSx for Lustre itself, wit
 _PRIVATE = error("hyperpod-private", "AWS does not publish the endpoints and buckets that HyperPod nodes need.")
 _ACCOUNTING = error("hyperpod-accounting", "An accounting database needs continuous provisioning.")
 _BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
+_SCRIPT = error("hyperpod-script", "HyperPod runs scripts once on a new node, after its image has started Slurm.")
 MODE = error("hyperpod-mode", "Some settings of HyperPod are for Slurm, and others for Kubernetes.")
 _QUOTA = warning("hyperpod-quota", "Nodes on demand need quotas of SageMaker, which a new account does not have.")
 
@@ -53,7 +56,6 @@ NODE_KEYS: Mapping[str, str] = {
 _NODE_KEYS: Mapping[str, str] = {
     "min": "every node of a group runs; remove it",
     "slurm": "it writes the nodes into slurm.conf itself; remove it",
-    "scripts": "no further scripts run on its nodes yet; put what nodes need into the containers of jobs",
     "labels": "it gives nodes no features; remove it, and submit by partition",
     **NODE_KEYS,
 }
@@ -67,6 +69,9 @@ _ITS_SETTINGS = (
     *("NodeName", "PartitionName", "SlurmctldHost", "SlurmctldParameters", "ClusterName", "TopologyPlugin", "Include"),
     *("AccountingStorageHost", "AccountingStoragePort", "AccountingStorageType", "Prolog", "Epilog", "GresTypes"),
 )
+# The list of a group is a parameter: scripts of the library, and for each further one its checksum, which the address
+# of an asset has too, the bucket, and a word.
+_LIST, _OF_THE_LIBRARY, _OF_A_SCRIPT = 8_192, 1_500, 250
 _OWN_GROUPS = ("controller", hyperpod.ALL_NODES_PARTITION)
 
 
@@ -130,6 +135,26 @@ def _check_types(draft: Draft) -> Iterator[Problem]:
 
 def _check_nodes(draft: Draft) -> Iterator[Problem]:
     yield from check_nodes(draft, _NODE_KEYS)
+    scripts: list[tuple[Path, Sequence[Script]]] = [
+        (("nodes", name, "scripts"), section.scripts) for name, section in draft.nodes.items()
+    ]
+    for path, of_nodes in (*scripts, (("slurm", "login", "scripts"), draft.slurm.login.scripts)):
+        for index, script in enumerate(of_nodes):
+            if script.stage != "nodeReady":
+                message = f"HyperPod runs scripts once slurmd has started; write stage: nodeReady, got {script.stage}"
+                yield _SCRIPT((*path, index, "stage"), message)
+            if script.every_boot:
+                message = "HyperPod runs scripts on each new node, and not at further boots; remove it"
+                yield _SCRIPT((*path, index, "every-boot"), message, at_key=True)
+        size = _OF_THE_LIBRARY + sum(map(_size, of_nodes))
+        if of_nodes and size > _LIST:
+            message = f"the list of scripts takes {size:,} of the {_LIST:,} bytes of a parameter; use fewer arguments"
+            yield _SCRIPT(path, message, at_key=True)
+
+
+def _size(script: Script) -> int:
+    """Return the bytes of a script in the list that nodes read."""
+    return len(script.url or "") + _OF_A_SCRIPT + sum(len(shlex.quote(text).encode()) + 1 for text in script.arguments)
 
 
 def check_nodes(draft: Draft, hints: Mapping[str, str]) -> Iterator[Problem]:
@@ -174,7 +199,6 @@ def _check_slurm(draft: Draft) -> Iterator[Problem]:
     for key, hint in (
         ("ssh", "its nodes are reached by Session Manager; remove it"),
         ("image", "its nodes have its own image; remove it"),
-        ("scripts", "no further scripts run on its nodes yet; remove it"),
     ):
         yield from refused(_SLURM, ("slurm", "login"), slurm.login, {key: hint})
     for name in _ITS_SETTINGS:

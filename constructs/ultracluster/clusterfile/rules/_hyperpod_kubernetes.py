@@ -84,7 +84,9 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
     if requested.scheduler == _GOVERNANCE_NAME:
         yield from _check_governance(draft)
     if hyperpod_add_ons.OBSERVABILITY in requested.add_ons and not draft.observability.on:
-        message = "writes to the workspace of observability, and its profile is none; remove one of the two"
+        message = (
+            "writes to the workspace of observability, whose profile none creates no workspace; remove one of the two"
+        )
         yield _METRICS((*path, "add-ons", hyperpod_add_ons.OBSERVABILITY), message, at_key=True)
     if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler not in ("kueue", _GOVERNANCE_NAME):
         message = f"the training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"

@@ -25,6 +25,11 @@ def check_slurm_nodes(draft: Draft) -> Iterator[Problem]:
         longer = next((day for day in LOG_RETENTION_DAYS if day * 86_400 >= retention.seconds), LOG_RETENTION_DAYS[-1])
         message = f"must be one of {days} days, got {retention}; write {longer} d"
         yield _RETENTION(("slurm", "logs", "retention"), message)
+    yield from check_user_scripts(draft)
+
+
+def check_user_scripts(draft: Draft) -> Iterator[Problem]:
+    """Check the scripts of the nodes."""
     for name, section in draft.nodes.items():
         yield from _check_scripts(("nodes", name, "scripts"), section.scripts)
     yield from _check_scripts(("slurm", "login", "scripts"), draft.slurm.login.scripts)
