@@ -12,6 +12,7 @@ from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRe
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts
 from ultracluster.hyperpod._metrics_add_on import HyperPodObservabilityAddOn
 from ultracluster.hyperpod._nodes_of_file import HyperPodKubernetesCluster
+from ultracluster.hyperpod._provisioning import HyperPodProvisioning
 from ultracluster.hyperpod._task_governance import HyperPodTaskGovernance, TeamQuota
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "HyperPodKubernetesCluster",
     "HyperPodMount",
     "HyperPodObservabilityAddOn",
+    "HyperPodProvisioning",
     "HyperPodRestrictedGroup",
     "HyperPodRole",
     "HyperPodScripts",

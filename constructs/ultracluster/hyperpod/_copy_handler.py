@@ -21,7 +21,7 @@ def handle(event: dict[str, Any], context: object) -> None:
 
 
 def copy(properties: dict[str, Any]) -> None:
-    """Copy objects: keys by location."""
+    """Copy objects, which are locations by key, and write texts, which have values of the deployment."""
     import boto3
 
     s3 = boto3.client("s3")
@@ -29,3 +29,5 @@ def copy(properties: dict[str, Any]) -> None:
         bucket, _, source = location.removeprefix("s3://").partition("/")
         content = s3.get_object(Bucket=bucket, Key=source)["Body"].read()
         s3.put_object(Bucket=properties["Bucket"], Key=key, Body=content)
+    for key, text in properties.get("Texts", {}).items():
+        s3.put_object(Bucket=properties["Bucket"], Key=key, Body=text.encode())

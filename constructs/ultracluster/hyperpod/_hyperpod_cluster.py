@@ -144,6 +144,13 @@ class HyperPodCluster(_HyperPodClusterBase):
             *map(_CLUSTER, group_problems(groups, scripts=scripts is not None, kubernetes=kubernetes)),
             *map(_CLUSTER, slurm_problems(strategy, accounting, kubernetes=kubernetes is not None)),
         ]
+        provisioning = None if scripts is None else scripts.provisioning
+        if provisioning is not None:
+            roles = {group.name: group.node_type is not None for group in groups}
+            problems += map(_CLUSTER, provisioning.problems(roles))
+            if kubernetes is not None or strategy is not None or accounting is not None:
+                text = "provisioning is Slurm's older form: leave kubernetes, strategy and accounting out"
+                problems.append(_CLUSTER(text))
         problems += check_same_region(self, {"volume_key": volume_key})
         if kubernetes is not None and kubernetes.autoscaling and not node_recovery:
             problems.append(_CLUSTER("autoscaling needs node_recovery: leave it out"))
@@ -212,7 +219,9 @@ class HyperPodCluster(_HyperPodClusterBase):
             # AWS's module has none with restricted groups alone: https://github.com/awslabs/awsome-distributed-ai,
             # 1.architectures/7.sagemaker-hyperpod-eks/terraform-modules/hyperpod-eks-tf/modules/hyperpod_cluster
             # (commit 95b939c of 2026-07-23, read 2026-11-24)
-            node_provisioning_mode=None if strategy is not None or not groups else "Continuous",
+            node_provisioning_mode=None
+            if strategy is not None or provisioning is not None or not groups
+            else "Continuous",
         )
         if kubernetes is not None:
             cdk.Tags.of(self.resource).add(*hyperpod_kubernetes.ADD_ON_TAG)

@@ -15,6 +15,7 @@ from constructs import Construct
 
 from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.compute import ScriptAsset
+from ultracluster.hyperpod._provisioning import HyperPodProvisioning
 from ultracluster.planning import checked, known, text_problem, token_errors
 from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
@@ -36,6 +37,8 @@ class HyperPodScripts(Construct):
         scripts: Files by their path below the prefix.
         bucket_name: Name of the new bucket, which begins with `sagemaker-`. Names of buckets are unique in AWS.
         bucket: Existing bucket instead, whose name begins with `sagemaker-`.
+        provisioning: Roles of the instance groups in the form of a file, which the scripts read. Default: groups have
+            theirs.
 
     Raises:
         Refusal: If the service does not read a bucket of the name, or a path is not valid. All reasons at once.
@@ -50,12 +53,17 @@ class HyperPodScripts(Construct):
         scripts: Mapping[str, str],
         bucket_name: str | None = None,
         bucket: s3.IBucket | None = None,
+        provisioning: HyperPodProvisioning | None = None,
     ) -> None:
         super().__init__(scope, id)
         if problems := _problems(scripts, bucket_name, bucket):
             raise Refusal(self, problems)
+        #: Roles of the instance groups. None: groups have theirs.
+        self.provisioning = provisioning
+        texts = {} if provisioning is None else {hyperpod.PROVISIONING_PARAMETERS: provisioning.render()}
+        content = dict(sorted(scripts.items())) | cdk.Stack.of(self).resolve(texts)
         #: Checksum of all scripts, 64 hexadecimal digits.
-        self.sha256 = hashlib.sha256(json.dumps(dict(sorted(scripts.items()))).encode()).hexdigest()
+        self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
         #: Bucket of the scripts.
         self.bucket: s3.IBucket = bucket or scripts_bucket(self, bucket_name)
         assets = {path: ScriptAsset(self, path.replace("/", "-"), text=text) for path, text in sorted(scripts.items())}
@@ -69,6 +77,7 @@ class HyperPodScripts(Construct):
             properties={
                 "Bucket": self.bucket.bucket_name,
                 "Objects": {f"{self.sha256}/{path}": asset.url for path, asset in assets.items()},
+                **({"Texts": {f"{self.sha256}/{path}": text for path, text in texts.items()}} if texts else {}),
             },
         )
         copy.node.add_dependency(policy)
@@ -158,8 +167,10 @@ def _problems(scripts: Mapping[str, str], bucket_name: str | None, bucket: s3.IB
         if not _PATH.fullmatch(path) or ".." in path.split("/"):
             problems.append(_SCRIPTS(f"scripts must have paths such as on_create.sh, got {path[:80]!r}"))
         if path.rpartition("/")[2] == hyperpod.PROVISIONING_PARAMETERS:
-            message = "HyperPod refuses it beside the Slurm configuration of its API; set node_type and partition"
-            problems.append(_SCRIPTS(f"scripts must not hold {path}: {message} of the groups"))
+            message = (
+                "HyperPod refuses it beside the Slurm configuration of its API; set node_type and partition of the"
+            )
+            problems.append(_SCRIPTS(f"scripts must not hold {path}: {message} groups, or provisioning"))
     return problems
 
 

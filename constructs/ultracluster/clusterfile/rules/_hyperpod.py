@@ -45,6 +45,13 @@ _KEYS: Mapping[str, str] = {
     "qos": "QoS are created on the controller, which has the database: sacctmgr; remove it",
     "directory": "no node is joined to a directory yet; write users instead",
 }
+# Why there is no private network, with Slurm and with Kubernetes. The template is
+# https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hyperpod-eks/terraform-modules/README.md,
+# "Closed Network Deployment" (commit 95b939c of 2026-07-23, read 2026-11-25)
+_CLOSED = (
+    "no page of AWS lists the endpoints that replace it",
+    "AWS's template for a closed network copies images and edits HyperPod's charts, which this release does not do",
+)
 # Keys of a section of `nodes`.
 #: Those that both modes refuse.
 NODE_KEYS: Mapping[str, str] = {
@@ -86,7 +93,7 @@ def check_region(draft: Draft) -> Iterator[Problem]:
     if draft.region in REGIONS.values() and draft.region not in hyperpod.REGIONS:
         yield _REGION(("region",), f"HyperPod is not available in {draft.region}; use another region or orchestrator")
     if not draft.network.internet:
-        message = "nodes of HyperPod need the internet here: no page of AWS lists the endpoints that replace it"
+        message = f"nodes of HyperPod need the internet here: {_CLOSED[draft.traits.has_platform]}"
         yield _PRIVATE(("network", "internet"), f"{message}; remove it, or write orchestrator: {_other(draft)}")
     if draft.perimeter is not None:
         message = "no page of AWS lists the buckets of the service that its nodes read through the endpoint of the VPC"
