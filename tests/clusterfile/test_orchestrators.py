@@ -49,12 +49,26 @@ orchestrator: hyperpod-slurm
 nodes:
   train: {type: p5en.48xlarge, count: 4}
 """
+SCRIPT = f"{{url: 's3://tools/agent.sh', sha256: {64 * '0'}}}"
+READY = f"{SCRIPT[:-1]}, stage: nodeReady}}"
 BAD = [
     ("nodes.train", "capacity: cr-0123456789abcdef0", "nodes.train.capacity: HyperPod launches instances of SageMaker"),
     ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "buy a training plan"),
     ("nodes.train", "capacity: spot", "HyperPod launches Spot instances for Kubernetes only; write on-demand"),
     ("nodes.train", "min: 0", "nodes.train.min: HyperPod: every node of a group runs; remove it"),
     ("nodes.train", "labels: {rack: a}", "it gives nodes no features"),
+    (
+        "nodes.train",
+        f"scripts: [{SCRIPT}]",
+        "scripts[0].stage: HyperPod runs scripts once slurmd has started; write stage",
+    ),
+    ("nodes.train", f"scripts: [{READY[:-1]}, every-boot: true}}]", "on each new node, and not at further boots"),
+    ("nodes.train", "scripts: [{url: 's3://tools/a.sh', stage: nodeReady}]", "sha256"),
+    (
+        "",
+        f"slurm: {{login: {{scripts: [{SCRIPT}]}}}}",
+        "slurm.login.scripts[0].stage: HyperPod runs scripts once slurmd",
+    ),
     ("nodes.train", "placement-group: cluster", "HyperPod places its instances itself"),
     ("", "kubernetes: {version: '1.34'}", "configures kubernetes, and orchestrator is hyperpod-slurm"),
     ("", "slurm: {size: LARGE}", "the controller is a node; write its type instead: hyperpod: {controller: m7i.8xl"),
@@ -81,7 +95,7 @@ BAD = [
         "'arn:aws:secretsmanager:us-east-2:123456789012:secret:x'}}",
         "a database needs continuous provisioning, which strategy turns off",
     ),
-    ("", "network: {internet: false}", "nodes of HyperPod need the internet here"),
+    ("", "network: {internet: false}", "nodes of HyperPod need the internet here: no page of AWS lists the endpoints"),
     ("", "perimeter: {accounts: ['123456789012']}", "no page of AWS lists the buckets of the service"),
     ("", "image: build", "image: HyperPod: its nodes have its own image; remove it"),
 ]
@@ -95,6 +109,19 @@ def test_hyperpod_refuses_what_it_has_no_equivalent_for(where: str, line: str, m
     with pytest.raises(clusterfile.ClusterFileError) as error:
         clusterfile.loads(text, "c.yaml")
     assert message in str(error.value)
+
+
+def test_the_list_of_scripts_of_a_group_fits_into_a_parameter() -> None:
+    many = ",\n".join(256 * "x" for _ in range(20))
+    both = ",\n".join(f"{READY[:-1]}, name: {name}, arguments: [{many}]}}" for name in ("one", "two"))
+    text = FILE.replace("count: 4}", f"count: 4, scripts: [{both}]}}")
+    with pytest.raises(clusterfile.ClusterFileError, match="of the 8,192 bytes of a parameter; use fewer arguments"):
+        clusterfile.loads(text, "c.yaml")
+
+
+def test_hyperpod_takes_scripts_that_run_once_slurm_has_started() -> None:
+    text = FILE.replace("count: 4}", f"count: 4, scripts: [{READY}]}}") + f"slurm: {{login: {{scripts: [{READY}]}}}}\n"
+    assert clusterfile.loads(text, "c.yaml").nodes["train"].scripts[0].stage == "nodeReady"
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,9 @@ def scripts(scope: cdk.Stack, **more: Any) -> hyperpod.HyperPodScripts:
 
 
 def nodes(**more: Any) -> list[hyperpod.HyperPodInstanceGroup]:
-    made = []
+    created = []
     for group in groups():
-        made.append(
+        created.append(
             hyperpod.HyperPodInstanceGroup(
                 name=group.name,
                 instance_type=group.instance_type,
@@ -52,7 +52,7 @@ def nodes(**more: Any) -> list[hyperpod.HyperPodInstanceGroup]:
                 **more,
             )
         )
-    return made
+    return created
 
 
 def stack() -> cdk.Stack:

@@ -1,0 +1,69 @@
+"""Scripts of the file on HyperPod nodes with Slurm, in the list that the nodes read."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from aws_cdk.assertions import Template
+
+from support import EXAMPLES
+from ultracluster import clusterfile
+from ultracluster.boot import BootScript, NodeScript
+from ultracluster.hyperpod._node_boot import NodeScripts
+from ultracluster.hyperpod._script_list import script_list
+
+FILE = next(path for path in EXAMPLES if path.stem == "hyperpod-slurm")
+SUM = 64 * "a"
+
+
+def listed(*user: NodeScript) -> tuple[dict[str, Any], list[Any]]:
+    """Return the parameter, and what the nodes may read."""
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "Stack")
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    library = NodeScripts(
+        scripts=(BootScript(name="boot", text="#!/bin/bash\n", arguments=("fs@tcp:/a",)),), in_place=()
+    )
+    script_list(stack, clusterfile.load(FILE), "train", library, user, role=role)
+    template = Template.from_stack(stack)
+    (parameter,) = template.find_resources("AWS::SSM::Parameter").values()
+    (policy,) = template.find_resources("AWS::IAM::Policy").values()
+    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
+    return parameter["Properties"], statement["Resource"]
+
+
+def lines(properties: dict[str, Any]) -> list[str]:
+    parts = properties["Value"]["Fn::Join"][1]
+    return "".join(part if isinstance(part, str) else "X" for part in parts).splitlines()
+
+
+def test_scripts_of_the_file_follow_those_of_the_library_with_quoted_arguments() -> None:
+    agent = NodeScript(
+        name="EDR agent",
+        url="https://tools.example.com/edr.sh",
+        sha256=SUM,
+        arguments=("--site", "two words", "$HOME"),
+        stage="nodeReady",
+        on_error="CONTINUE",
+    )
+    local = NodeScript(name="local", content=b"#!/bin/sh\n", stage="nodeReady", on_error="STOP_SEQUENCE")
+    properties, _ = listed(agent, local)
+    library, first, second = lines(properties)
+    assert library.endswith("TERMINATE fs@tcp:/a")
+    assert first == f"https://tools.example.com/edr.sh {SUM} CONTINUE --site 'two words' '$HOME'"
+    assert second.startswith("s3://")
+    assert second.endswith(f"{local.checksum} STOP_SEQUENCE")
+    assert properties["Tier"] == "Intelligent-Tiering", "a list of more than 4 KiB is an advanced parameter"
+
+
+def test_nodes_may_read_the_objects_that_scripts_name_and_no_others() -> None:
+    own = NodeScript(name="own", url="s3://tools/own.sh", sha256=SUM, stage="nodeReady")
+    _, readable = listed(own)
+    assert len(readable) == 2
+    (named,) = [arn for arn in readable if "tools/own.sh" in str(arn)]
+    assert named == {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::tools/own.sh"]]}
+
+
+def test_a_list_without_scripts_of_the_file_is_a_standard_parameter() -> None:
+    properties, readable = listed()
+    assert "Tier" not in properties
+    assert not isinstance(readable, list), "one object"
