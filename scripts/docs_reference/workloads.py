@@ -38,13 +38,13 @@ _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
 )
 _SERVING = "[Inference](dashboards.md#inference): queue, time to the first token, cache; [Node](dashboards.md#node)"
-# The workload of an operator that only clusters of HyperPod have.
-_OPERATED = "elastic"
+# Workloads of an operator that only clusters of HyperPod have.
+_OPERATED = ("elastic", "checkpointless")
 _LOOK = {
     "pretrain": _TRAINING,
     "megatron": _TRAINING,
     "maxtext": f"{_TRAINING}; MaxText prints its own steps, which are not collected",
-    _OPERATED: _TRAINING,
+    **dict.fromkeys(_OPERATED, _TRAINING),
     "finetune": _TRAINING,
     "rl": f"{_TRAINING}; nodes that generate and nodes that train have different power",
     "inference": _SERVING,
@@ -88,7 +88,7 @@ def _support(row: Workload, family: str, instance_type: str, count: int, more: s
     except Refusal as refusal:
         if [message.rule.id for message in refusal.messages] == ["job-image"]:
             return "image"
-        if row.name == _OPERATED:
+        if row.name in _OPERATED:
             return "operator"
         raise
     return "image" if any("# IMAGE    must be set" in file.text for file in files) else "yes"

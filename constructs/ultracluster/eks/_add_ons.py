@@ -65,8 +65,8 @@ def further_add_ons(
 
 
 def late_add_ons(
-    scope: Construct, cluster: ClusterFile, create: Callable[[Construct, str], EksAddOn], *, after: IDependable
-) -> list[EksAddOn]:
+    scope: Construct, cluster: ClusterFile, create: Callable[[Construct, str], Construct], *, after: IDependable
+) -> list[Construct]:
     """Create the add-ons whose pods run on the nodes of HyperPod, which join later than others."""
     names = [name for name in cluster.kubernetes.add_ons if _is_late(name)]
     if not names:

@@ -6,7 +6,6 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.eks._add_on import EksAddOn
 from ultracluster.eks._add_ons import add_on_of_file
 from ultracluster.orchestration import Output
 
@@ -22,6 +21,6 @@ class BeforePlatform(Construct):
         """Create it in the scope of the platform, which is applied after it. By default, nothing."""
         return []
 
-    def create_late_add_on(self, scope: Construct, name: str, outputs: Sequence[Output]) -> EksAddOn:
+    def create_late_add_on(self, scope: Construct, name: str, outputs: Sequence[Output]) -> Construct:
         """Create an add-on whose pods run on nodes that join later than others, from the outputs of the deployment."""
         return add_on_of_file(scope, name, self._cluster, self.control_plane)

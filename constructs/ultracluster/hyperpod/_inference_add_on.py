@@ -25,7 +25,7 @@ _BALANCER_REASON = (
 )
 
 
-class HyperPodInferenceAddOn(EksAddOn):
+class HyperPodInferenceAddOn(Construct):
     """Operator of HyperPod that deploys models behind load balancers, with KEDA and a load balancer controller.
 
     Its pods take their roles by an OpenID Connect provider of the EKS cluster, which it creates: the add-on has no Pod
@@ -60,14 +60,16 @@ class HyperPodInferenceAddOn(EksAddOn):
         role: iam.IRole | None = None,
         version: str | None = None,
     ) -> None:
-        parent = Construct(scope, f"{id}-Access")
+        super().__init__(scope, id)
         form = "arn:aws:sagemaker:REGION:ACCOUNT:cluster/ID"
         if problems := [*arn_problem("hyperpod_cluster_arn", hyperpod_cluster_arn, form)]:
-            raise Refusal(parent, problems)
+            raise Refusal(self, problems)
+        parent = Construct(self, "Access")
         provider = iam.CfnOIDCProvider(parent, "Provider", url=issuer_url, client_id_list=[_AUDIENCE])
         identity = _Identity(provider.attr_arn, cdk.Fn.select(1, cdk.Fn.split("//", issuer_url)))
         #: Bucket of the certificates of endpoints.
-        bucket = _certificates(parent)
+        self.bucket: s3.IBucket = _certificates(parent)
+        bucket = self.bucket
         if role is None:
             role = identity.role(parent, "Operator", facts.OPERATOR_SUBJECT, for_sagemaker=True)
             add_managed_policy(role, facts.INFERENCE_POLICY, _POLICY_REASON)
@@ -83,9 +85,10 @@ class HyperPodInferenceAddOn(EksAddOn):
             workspace.grants.query(keda)
         balancers = identity.role(parent, "LoadBalancers", facts.LOAD_BALANCER_SUBJECT)
         _allow_load_balancers(balancers)
-        super().__init__(
-            scope,
-            id,
+        #: The add-on.
+        self.add_on = EksAddOn(
+            self,
+            "AddOn",
             cluster=cluster,
             name=facts.INFERENCE,
             version=version,
@@ -99,7 +102,7 @@ class HyperPodInferenceAddOn(EksAddOn):
             },
         )
         # Its pods start with their permissions.
-        self.node.add_dependency(parent)
+        self.add_on.node.add_dependency(parent)
 
 
 class _Identity:

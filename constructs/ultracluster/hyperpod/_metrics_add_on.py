@@ -10,7 +10,7 @@ from ultracluster.observability import IPrometheusWorkspace
 from ultracluster.planning import checked
 
 
-class HyperPodObservabilityAddOn(EksAddOn):
+class HyperPodObservabilityAddOn(Construct):
     """Metrics of jobs, queues and models of HyperPod, written to a workspace of Amazon Managed Service for Prometheus.
 
     Its metrics of nodes and GPUs are off by default, because the collectors of the platform write those: a second
@@ -38,15 +38,17 @@ class HyperPodObservabilityAddOn(EksAddOn):
         role: iam.IRole | None = None,
         version: str | None = None,
     ) -> None:
+        super().__init__(scope, id)
         created = role is None
         if role is None:
-            role = pod_role(scope, f"{id}-Role")
+            role = pod_role(self, "Role")
             workspace.grants.write(role)
         levels = dict.fromkeys(facts.JOB_METRICS, "BASIC")
         levels |= dict.fromkeys(facts.NODE_METRICS, "BASIC" if node_metrics else "DISABLED")
-        super().__init__(
-            scope,
-            id,
+        #: The add-on.
+        self.add_on = EksAddOn(
+            self,
+            "AddOn",
             cluster=cluster,
             name=facts.OBSERVABILITY,
             version=version,
@@ -63,4 +65,4 @@ class HyperPodObservabilityAddOn(EksAddOn):
         )
         if created:
             # Its collector starts with its permissions.
-            self.node.add_dependency(role)
+            self.add_on.node.add_dependency(role)

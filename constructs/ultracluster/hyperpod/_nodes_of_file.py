@@ -150,7 +150,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         governance.node.add_dependency(add_on)
         return [governance]
 
-    def create_late_add_on(self, scope: Construct, name: str, outputs: Sequence[Output]) -> EksAddOn:
+    def create_late_add_on(self, scope: Construct, name: str, outputs: Sequence[Output]) -> Construct:
         """Create an add-on of HyperPod; those for metrics and inference have settings of the deployment."""
         if name not in (hyperpod_add_ons.OBSERVABILITY, hyperpod_add_ons.INFERENCE) or self.hyperpod is None:
             return super().create_late_add_on(scope, name, outputs)

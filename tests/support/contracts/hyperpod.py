@@ -170,7 +170,7 @@ ROWS: dict[str, Row] = {
         grants=No("the workspace grants what its role needs"),
         principal=No("the role of its pods is an argument"),
         tags=["AWS::EKS::Addon", "AWS::IAM::Role"],
-        default_child="AWS::EKS::Addon",
+        default_child=No("it is an add-on and its role"),
         tokens=lambda scope, id, world: _metrics(
             scope, id, world, role=iam.Role.from_role_arn(scope, f"{id}Own", world.token("RoleArn"))
         ),
@@ -182,7 +182,7 @@ ROWS: dict[str, Row] = {
         grants=No("its operator reads models by roles of their service accounts"),
         principal=No("the roles of its pods are its own"),
         tags=["AWS::EKS::Addon", "AWS::IAM::Role", "AWS::S3::Bucket"],
-        default_child="AWS::EKS::Addon",
+        default_child=No("it is an add-on, its roles and its bucket"),
         tokens=lambda scope, id, world: _inference(
             scope, id, world, issuer_url=world.token("Issuer"), hyperpod_cluster_arn=world.token("ClusterArn")
         ),

@@ -45,9 +45,9 @@ _KEYS: Mapping[str, str] = {
     "qos": "QoS are created on the controller, which has the database: sacctmgr; remove it",
     "directory": "no node is joined to a directory yet; write users instead",
 }
-# Why there is no private network, with Slurm and with Kubernetes. The template is
-# https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hyperpod-eks/terraform-modules/README.md,
-# "Closed Network Deployment" (commit 95b939c of 2026-07-23, read 2026-11-25)
+# Why there is no private network, with Slurm and with Kubernetes. "Closed Network Deployment" is a section of
+# https://github.com/awslabs/awsome-distributed-ai, README.md of 1.architectures/7.sagemaker-hyperpod-eks/
+# terraform-modules (commit 95b939c of 2026-07-23, read 2026-11-25)
 _CLOSED = (
     "no page of AWS lists the endpoints that replace it",
     "AWS's template for a closed network copies images and edits HyperPod's charts, which this release does not do",
