@@ -119,8 +119,8 @@ def _metrics(scope: Construct, id: str, world: World, **more: Any) -> hyperpod.H
     return hyperpod.HyperPodObservabilityAddOn(scope, id, cluster=plane, workspace=workspace, **more)
 
 
-def _inference(scope: Construct, id: str, world: World, **more: str) -> hyperpod.HyperPodInferenceAddOn:
-    arguments = {
+def _inference(scope: Construct, id: str, world: World, **more: Any) -> hyperpod.HyperPodInferenceAddOn:
+    arguments: dict[str, Any] = {
         "issuer_url": "https://oidc.eks.us-east-2.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF",
         "hyperpod_cluster_arn": "arn:aws:sagemaker:us-east-2:123456789012:cluster/abcdefghijkl",
         **more,
