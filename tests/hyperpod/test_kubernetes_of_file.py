@@ -210,7 +210,9 @@ def test_the_inference_operator_has_its_roles_bucket_and_cluster_before_it(opera
     waits = {*resources[add_ons(resources)[INFERENCE]]["DependsOn"]}
     roles = {id: role for id, role in of_type(resources, "AWS::IAM::Role").items() if "inference" in id}
     assert len(roles) == 4
-    assert {*roles, *of_type(resources, "AWS::IAM::OIDCProvider"), *of_type(resources, "AWS::S3::Bucket")} <= waits
+    policies = {id for id in of_type(resources, "AWS::IAM::Policy") if "inference" in id}
+    assert len(policies) == 3, "the fourth has a policy of AWS alone"
+    assert policies <= waits
     assert [id for id in waits if id.startswith("PlatformWait")]
     required = {"cert-manager", "aws-mountpoint-s3-csi-driver", "aws-fsx-csi-driver", "metrics-server"}
     assert required <= {*add_ons(operated["lyra-Compute"])}

@@ -56,8 +56,8 @@ def test_scripts_of_the_file_follow_those_of_the_library_with_quoted_arguments()
 
 
 def test_nodes_may_read_the_objects_that_scripts_name_and_no_others() -> None:
-    own = NodeScript(name="own", url="s3://tools/own.sh", sha256=SUM, stage="nodeReady")
-    _, readable = listed(own)
+    agent = NodeScript(name="own", url="s3://tools/own.sh", sha256=SUM, stage="nodeReady")
+    _, readable = listed(agent)
     assert len(readable) == 2
     (named,) = [arn for arn in readable if "tools/own.sh" in str(arn)]
     assert named == {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":s3:::tools/own.sh"]]}

@@ -69,11 +69,10 @@ class HyperPodInferenceAddOn(Construct):
         identity = _Identity(provider.attr_arn, cdk.Fn.select(1, cdk.Fn.split("//", issuer_url)))
         #: Bucket of the certificates of endpoints.
         self.bucket: s3.IBucket = _certificates(parent)
-        bucket = self.bucket
         if role is None:
             role = identity.role(parent, "Operator", facts.OPERATOR_SUBJECT, for_sagemaker=True)
             add_managed_policy(role, facts.INFERENCE_POLICY, _POLICY_REASON)
-            objects = bucket.arn_for_objects("*")
+            objects = self.bucket.arn_for_objects("*")
             role.add_to_policy(iam.PolicyStatement(actions=list(facts.CERTIFICATE_ACTIONS), resources=[objects]))
             acknowledge_wildcards(role, [objects], "the operator names the certificate of each endpoint")
         gated = identity.role(parent, "GatedModels", facts.GATED_MODELS_SUBJECT, for_sagemaker=True)
@@ -98,11 +97,12 @@ class HyperPodInferenceAddOn(Construct):
                 "hyperpodClusterArn": hyperpod_cluster_arn,
                 "jumpstartGatedModelDownloadRoleArn": gated.role_arn,
                 "keda": {"auth": {"aws": {"irsa": {"enabled": True, "roleArn": keda.role_arn}}}, "enabled": True},
-                "tlsCertificateS3Bucket": bucket.bucket_name,
+                "tlsCertificateS3Bucket": self.bucket.bucket_name,
             },
         )
         # Its pods start with their permissions.
-        self.add_on.node.add_dependency(parent)
+        policies = (each.node.try_find_child("DefaultPolicy") for each in (role, keda, balancers))
+        self.add_on.node.add_dependency(*filter(None, policies))
 
 
 class _Identity:

@@ -39,7 +39,6 @@ class HyperPodObservabilityAddOn(Construct):
         version: str | None = None,
     ) -> None:
         super().__init__(scope, id)
-        created = role is None
         if role is None:
             role = pod_role(self, "Role")
             workspace.grants.write(role)
@@ -63,6 +62,6 @@ class HyperPodObservabilityAddOn(Construct):
                 },
             },
         )
-        if created:
+        if (policy := role.node.try_find_child("DefaultPolicy")) is not None:
             # Its collector starts with its permissions.
-            self.add_on.node.add_dependency(role)
+            self.add_on.node.add_dependency(policy)

@@ -13,7 +13,7 @@ _PACKS = {"NIST 800-53 R5": "NIST.800.53.R5", "HIPAA Security": "HIPAA.Security"
 _LOG_GROUPS = "(LogGroup|FlowLogGroup|Log)/Resource"
 _FUNCTIONS = "(GrafanaContent|Lifecycle)/Function"
 _LOGS = "Data/AccessLogs/Resource"
-_SCRIPTS = "Default/Bucket/Resource"
+_SCRIPTS = "(Default/Bucket|Access/Certificates)/Resource"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,15 +99,16 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         rule="S3DefaultEncryptionKMS",
         where=_SCRIPTS,
-        reason="It holds lifecycle scripts without secrets. S3 encrypts each object with its own keys by default",
+        reason="It holds lifecycle scripts without secrets, or certificates of HyperPod's inference operator, whose "
+        "role has no permission on a key. S3 encrypts each object with its own keys by default",
         source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html",
         read="",
     ),
     Finding(
         rule="S3BucketLoggingEnabled",
         where=_SCRIPTS,
-        reason="It holds scripts only, whose readers are the nodes. CloudTrail logs changes of the bucket by default; "
-        "who reads or writes an object is a data event, which a trail of the account may log",
+        reason="It holds scripts, whose readers are the nodes, or certificates. CloudTrail logs changes of the bucket "
+        "by default; who reads or writes an object is a data event, which a trail of the account may log",
         source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/cloudtrail-logging-s3-info.html",
         read="",
     ),
