@@ -2,8 +2,9 @@
 
 import json
 import shlex
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from typer.testing import CliRunner
 from cdk_rehearsal.deploy import CdkCli
 from cdk_rehearsal.rehearsal import LocalCloud
 from support import ROOT
-from ultracluster.cli import app
+from support.templates import synth
+from ultracluster import clusterfile
+from ultracluster.cli import _deploy, app
 
 FILE = """name: llama
 region: us-east-2
@@ -50,6 +53,16 @@ def run(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> A
     return run
 
 
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Synthesise in this process from now on: each synthesis through the CDK CLI takes three seconds."""
+
+    def synthesise(cli: CdkCli, file: Path, output: Path) -> None:
+        shutil.copytree(synth(clusterfile.load(file)).directory, output)
+
+    return lambda: monkeypatch.setattr(_deploy, "synthesise", synthesise)
+
+
 TWO_STACKS = """name: wide
 region: us-east-2
 zone: use2-az1
@@ -65,7 +78,9 @@ def status(cloud: LocalCloud) -> dict[str, str]:
     return {stack.name: stack.status for stack in cloud.stacks.living() if stack.name != "CDKToolkit"}
 
 
-def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run: Any, cloud: LocalCloud) -> None:
+def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
+    run: Any, cloud: LocalCloud, in_process: Callable[[], None]
+) -> None:
     first = run("deploy", FILE)
     assert first.exit_code == 0, first.output
     assert "nothing is deployed yet" in first.output
@@ -80,6 +95,7 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run:
     assert json.loads(same.stdout)["monthly_cost"]["changes"] == {}
     assert json.loads(same.stdout)["change_sets"] == {"refused": {}, "missing": {}}
 
+    in_process()
     more = run("diff", FILE.replace("count: 4", "count: 6"))
     assert "monthly cost: p5en.48xlarge: 4 -> 6 nodes." in more.output
 
@@ -106,7 +122,10 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(run:
     assert "docs/operations/changes.md#a-rollback-that-failed" in blocked.output
 
 
-def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(run: Any, cloud: LocalCloud) -> None:
+def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(
+    run: Any, cloud: LocalCloud, in_process: Callable[[], None]
+) -> None:
+    in_process()
     assert run("deploy", TWO_STACKS).exit_code == 0
     assert status(cloud)["wide-Compute-2"] == "CREATE_COMPLETE"
     fewer = "".join(line for line in TWO_STACKS.splitlines(keepends=True) if "tuning" not in line)
@@ -135,7 +154,10 @@ def test_an_app_that_fails_is_not_deployed(run: Any) -> None:
     assert "problem" in result.output
 
 
-def test_the_deployment_runs_the_cdk_cli(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_deployment_runs_the_cdk_cli(
+    run: Any, in_process: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_process()
     called = []
 
     def fails(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:

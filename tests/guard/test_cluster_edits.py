@@ -1,7 +1,9 @@
 """Verdicts on realistic edits of deployed clusters, by the templates of both sides."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +30,27 @@ def written(folder: Path, content: Templates) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[DeployedCluster]:
-    with DeployedCluster((ROOT / "examples" / f"{request.param}.yaml").read_text()) as deployed:
-        yield deployed
+def deployed() -> Iterator[Callable[[str], DeployedCluster]]:
+    """The cluster of an example, deployed. As a fixture with a parameter it would be deployed again for each case."""
+    with ExitStack() as stack:
+
+        @lru_cache(maxsize=1)
+        def cluster(example: str) -> DeployedCluster:
+            stack.close()  # one local cloud at a time
+            return stack.enter_context(DeployedCluster((ROOT / "examples" / f"{example}.yaml").read_text()))
+
+        yield cluster
 
 
-@pytest.mark.parametrize(
-    ("cluster", "edit"),
-    CASES,
-    indirect=["cluster"],
-    ids=[f"{example[:3]}-{edit.name}" for example, edit in CASES],
-)
+@pytest.fixture
+def cluster(deployed: Callable[[str], DeployedCluster], example: str) -> Iterator[DeployedCluster]:
+    """The same cluster for each edit: whatever the edit before it has left, it is restored."""
+    result = deployed(example)
+    yield result
+    result.restore()
+
+
+@pytest.mark.parametrize(("example", "edit"), CASES, ids=[f"{example[:3]}-{edit.name}" for example, edit in CASES])
 def test_each_edit_of_a_deployed_cluster_ends_clean_or_is_refused_before_it(
     cluster: DeployedCluster, edit: ClusterEdit
 ) -> None:
@@ -61,7 +73,6 @@ def test_each_edit_of_a_deployed_cluster_ends_clean_or_is_refused_before_it(
     assert cluster.lost(begin) & cluster.protected() <= (decision.nodes if allow else set())
     now = cluster.current_ids()
     assert {place for place, id in cluster.ids.items() if now.get(place) != id} <= cluster.replaced(edited)
-    cluster.restore()
 
 
 def test_there_are_sixty_edits_of_each_orchestrator() -> None:

@@ -77,11 +77,14 @@ class DeployedCluster:
         assert set(statuses.values()) == {"CREATE_COMPLETE"}, statuses
         assert not protect(_stacks_of(self.cluster), self._client)
         self._policies = {stack.name: stack.policy for stack in self._stacks.cloud.stacks.living()}
+        self._edited = False
         self.ids = self.current_ids()
 
     def restore(self) -> None:
         """Deploy the cluster as it was; on a new local cloud, if the edit cannot be taken back."""
-        kept = {place: id for place, id in self.ids.items() if place in self.protected()}
+        if not self._edited:
+            return
+        kept = {place: self.ids[place] for place in self.ids.keys() & self.protected()}
         stacks = self._stacks.cloud.stacks.living()
         for stack in stacks:
             stack.policy = None
@@ -92,6 +95,7 @@ class DeployedCluster:
             return
         for stack in stacks:
             stack.policy = self._policies[stack.name]
+        self._edited = False
 
     def decide(self, edited: ClusterFile) -> Decision:
         """Compare an edit with what is deployed."""
@@ -118,6 +122,7 @@ class DeployedCluster:
         if allow:
             assert not protect(_stacks_of(cluster), self._client, allow=allow)
         statuses = {}
+        self._edited = True
         for name, template in templates(cluster).items():
             statuses[name] = self._deploy_stack(name, template)
             if statuses[name] not in COMPLETE:

@@ -23,10 +23,13 @@ class Stacks:
 
     def __init__(self, cloud: LocalCloud) -> None:
         self.cloud = cloud
+        self._clients: dict[str, Any] = {}
         self.cloudformation = self.client("cloudformation")
 
     def client(self, service: str) -> Any:
-        return self.cloud.client(service, REGION)
+        if service not in self._clients:
+            self._clients[service] = self.cloud.client(service, REGION)
+        return self._clients[service]
 
     def name(self) -> str:
         return f"stack{next(_numbers)}"

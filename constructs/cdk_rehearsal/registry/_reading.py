@@ -39,14 +39,19 @@ def check_plain(node: Any) -> None:
     while level:
         if depth > MAX_DEPTH:
             raise UnreadableError(_TOO_DEEP)
+        below: list[Any] = []
         for item in level:
-            if isinstance(item, dict) and not all(isinstance(key, str) for key in item):
-                raise UnreadableError("a key must be a text")
-            plain = item is None or isinstance(item, str | int | dict | list)
-            if not plain and not (isinstance(item, float) and math.isfinite(item)):
+            if isinstance(item, str) or item is None:
+                continue
+            if isinstance(item, dict):
+                if not all([isinstance(key, str) for key in item]):
+                    raise UnreadableError("a key must be a text")
+                below += item.values()
+            elif isinstance(item, list):
+                below += item
+            elif not isinstance(item, int) and not (isinstance(item, float) and math.isfinite(item)):
                 raise UnreadableError(f"{item!r:.60} is no value that JSON has")
-        below = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
-        level, depth = [child for children in below for child in children], depth + 1
+        level, depth = below, depth + 1
 
 
 def _json_or_yaml(text: str) -> Any:

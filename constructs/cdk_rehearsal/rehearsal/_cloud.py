@@ -7,7 +7,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
-from moto.core.base_backend import BackendDict
+from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.config import default_user_config
 from moto.core.model_instances import reset_model_data
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
@@ -140,7 +140,14 @@ class _QuietHandler(MotoRequestHandler):
 
 
 def _reset() -> None:
-    BackendDict.reset()
+    # moto's own reset makes each backend again, with thousands of images and policies, before it drops it.
+    services = BackendDict._instances  # type: ignore[misc]  # generic, as in moto's own reset
+    for backends in services:
+        for backend in (backend for regions in backends.values() for backend in regions.values()):
+            if type(backend).reset is not BaseBackend.reset:
+                backend.reset()  # closes files
+        backends.clear()
+    services.clear()
     reset_model_data()
     # Roles name AWS's own policies (AmazonSSMManagedInstanceCore, ...): moto loads them only when configured to.
     default_user_config["iam"]["load_aws_managed_policies"] = True
