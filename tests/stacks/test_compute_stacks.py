@@ -6,18 +6,17 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html (read
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 
 from support import ROOT
-from support.templates import FLAGS, templates
+from support.templates import synth, templates
 from ultracluster import clusterfile
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.rules import Refusal
-from ultracluster.stacks import ClusterStacks, UltraCluster
+from ultracluster.stacks import UltraCluster
 
 _GROUPS = 60
 EXAMPLE_FILES = ROOT / "examples"
@@ -42,12 +41,9 @@ def test_no_template_is_larger_than_estimated(name: str) -> None:
 
 
 @pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
-def test_cloudformation_takes_the_templates_of_many_groups(orchestrator: str, tmp_path: Path) -> None:
+def test_cloudformation_takes_the_templates_of_many_groups(orchestrator: str) -> None:
     cluster = many(orchestrator)
-    app = cdk.App(context=FLAGS, analytics_reporting=False, outdir=str(tmp_path))
-    ClusterStacks(app, cluster=cluster, account="123456789012")
-    app.synth()
-    files = {file.name.partition(".")[0]: file for file in tmp_path.glob("*.template.json")}
+    files = {file.name.partition(".")[0]: file for file in synth(cluster).directory.glob("*.template.json")}
     parsed = {name: json.loads(file.read_text()) for name, file in files.items()}
     assert max(file.stat().st_size for file in files.values()) <= 1_000_000
     assert max(len(template["Resources"]) for template in parsed.values()) <= 500

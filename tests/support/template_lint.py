@@ -16,7 +16,13 @@ def matches(template: str, region: str = "us-east-2") -> list[Match]:
 
 def problems(template: str, region: str = "us-east-2") -> list[str]:
     """All that it finds, as text."""
-    return [f"{item.rule.id} {item.message}" for item in matches(template, region)]
+    return list(_problems(template, region))
+
+
+@cache
+def _problems(template: str, region: str) -> tuple[str, ...]:
+    # Several clusters have the same template of a stack.
+    return tuple(f"{item.rule.id} {item.message}" for item in matches(template, region))
 
 
 @cache
