@@ -242,7 +242,13 @@ def test_karpenter_of_the_service_scales_elastic_groups_from_zero(operated: Mapp
 
 def test_an_elastic_group_is_a_node_class_and_a_pool_of_the_service() -> None:
     text = FILE.read_text().replace("nodes:\n", f"nodes:\n{SERVE}", 1)
-    bundle = kubernetes_bundle(clusterfile.loads(text, "lyra.yaml"))
+    cluster_file = clusterfile.loads(text, "lyra.yaml")
+    bundle = kubernetes_bundle(cluster_file)
+    paths = [path for path in kubernetes_files(cluster_file, {}) if path.endswith("-serve.yaml")]
+    assert [path.rpartition("/")[2] for path in paths][:2] == [
+        "01-hyperpodnodeclass-serve.yaml",
+        "02-nodepool-serve.yaml",
+    ]
     assert "karpenter" not in [release["name"] for release in bundle["releases"]], "the service runs it"
     objects = {each["kind"]: each for each in bundle["objects"] if "karpenter" in each["apiVersion"]}
     assert objects["HyperpodNodeClass"]["spec"] == {"instanceGroups": ["serve"]}

@@ -13,6 +13,8 @@ _FIRST = (
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap"),
     *("ResourceClaimTemplate", "Topology", "ResourceFlavor", "Cohort", "Queue", "ClusterQueue", "LocalQueue"),
 )
+# Kinds that are created with another one.
+_LIKE = {"HyperpodNodeClass": "EC2NodeClass"}
 
 
 def platform_files(rendered: Rendered) -> dict[str, str]:
@@ -38,7 +40,8 @@ def object_files(objects: Iterable[Object]) -> dict[str, str]:
 
 def _rank(manifest: Object) -> int:
     kinds: Sequence[str] = _FIRST
-    return kinds.index(manifest["kind"]) if manifest["kind"] in kinds else len(kinds)
+    kind = _LIKE.get(manifest["kind"], manifest["kind"])
+    return kinds.index(kind) if kind in kinds else len(kinds)
 
 
 def _name(manifest: Object) -> str:
