@@ -15,6 +15,7 @@ from support import EXAMPLES, ROOT
 from support.kubernetes_shapes import RECORD, is_core, shape
 from ultracluster import clusterfile, workloads
 from ultracluster.cli import app
+from ultracluster.cli._copies import manifest_chart
 from ultracluster.kubernetes import platform, platform_of
 from ultracluster.stacks import main
 
@@ -184,3 +185,46 @@ def test_rejects_names_that_kubernetes_does_not_take_at_their_key() -> None:
     text = (ROOT / "examples" / "eks-minimal.yaml").read_text().replace("  train:", "  train-:")
     with pytest.raises(clusterfile.ClusterFileError, match=r"c\.yaml:\d+:3 nodes\.train-: its name has lower-case"):
         clusterfile.loads(text, "c.yaml")
+
+
+def charts_of(file: Path, directory: Path) -> Path:
+    """A chart of one object for each release of a cluster file, to use instead of those of the registries."""
+    for part in ("charts", "manifests"):
+        (directory / part).mkdir(parents=True)
+    for release in workloads.kubernetes_bundle(clusterfile.load(str(file)))["releases"]:
+        name, text = f"{release['name']}-{release['version']}", f"kind: ConfigMap\nimage: of/{release['name']}:1\n"
+        if release.get("manifest"):
+            (directory / "manifests" / f"{name}.yaml").write_text(text)
+        else:
+            archive = manifest_chart(release["name"], release["version"], text)
+            (directory / "charts" / f"{name}.tgz").write_bytes(archive)
+    return directory
+
+
+def test_manifests_have_the_objects_of_each_release(tmp_path: Path) -> None:
+    charts = charts_of(FILE, tmp_path / "bundle")
+    options = ("--kubernetes", "--manifests", "--bundle", str(charts))
+    assert render(FILE, tmp_path / "out", *options)[0] == 0
+    releases = {row["name"] for row in yaml.safe_load((tmp_path / "out" / "charts.yaml").read_text())}
+    texts = {path.stem: path.read_text() for path in (tmp_path / "out" / "manifests").iterdir()}
+    assert set(texts) == releases
+    assert all("kind: ConfigMap" in text for text in texts.values())
+    assert {row["fate"] for row in json.loads(render(FILE, tmp_path / "out", *options, "--json")[1])} == {"unchanged"}
+    next((charts / "charts").glob("kueue-*")).write_bytes(b"no archive")
+    code, output = render(FILE, tmp_path / "further", *options)
+    assert code == 1
+    assert "error: controllers: release kueue 0.19.2: " in output
+    assert not (tmp_path / "further").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rules", "--manifests"), "--manifests is for --kubernetes"),
+        (("--kubernetes", "--bundle", "."), "--bundle is for --manifests"),
+        (("--kubernetes", "--manifests", "--bundle", "nowhere"), "--bundle nowhere is not a directory"),
+    ],
+)
+def test_rejects_options_of_manifests_alone(options: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    code, output = render(FILE, tmp_path / "out", *options)
+    assert (code, message in output) == (2, True)

@@ -1,6 +1,7 @@
 """Apply: a fresh cluster, a second run, and every edit of a cluster file that runs jobs."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,20 @@ def test_an_existing_device_plugin_is_kept_or_replaced_as_requested() -> None:
     assert "--skip nvidia-device-plugin" in error
     assert run.apply(bundle(), skip=["nvidia-device-plugin"])
     assert "nvidia-device-plugin" not in run.cluster.state["releases"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"skip": ["kueu"]}, "check: --skip: the file has no release 'kueu'; it has jobset, .*write --skip kueue"),
+        ({"adopt": ["kai"]}, "check: --adopt: the file has no release 'kai'; .*name one of them, or leave --adopt out"),
+        ({"skip": ["lws"], "adopt": ["lws"]}, "lws: --skip keeps what the cluster has, and --adopt replaces it"),
+    ],
+)
+def test_a_release_that_the_file_does_not_have_is_neither_skipped_nor_adopted(
+    options: dict[str, Any], message: str
+) -> None:
+    assert re.search(message, Run().refused(bundle(), **options), re.DOTALL)
 
 
 @pytest.mark.parametrize(("version", "taken"), [("0.19.2", True), ("0.18.0", False)])

@@ -85,6 +85,7 @@ def apply(
         # Stacks are read only for what the objects name.
         deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster)
         parsed = platform.Bundle.parse(data, parameter_values(deployed), directory=bundle)
+        parsed.selected(skip=settings.skip, adopt=settings.adopt)
         with (
             _cluster(cluster, kubeconfig, role, through) as path,
             platform.signed_in(platform.find_tools(path, bundle), parsed) as tools,

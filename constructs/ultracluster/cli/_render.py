@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ultracluster.cli._ci import pipeline
+from ultracluster.cli._manifests import manifest_files
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._parallelcluster import configuration_files
 from ultracluster.cli._templates import template_files, template_notes
@@ -99,6 +100,13 @@ def render(
     kubernetes: Annotated[
         bool, typer.Option("--kubernetes", help="Kubernetes: charts with their values, and objects.")
     ] = False,
+    manifests: Annotated[
+        bool, typer.Option("--manifests", help="With --kubernetes: the objects of each chart too, by helm template.")
+    ] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory with charts for --manifests, to use instead of pulling."),
+    ] = None,
     outputs: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File of cdk deploy --outputs-file: the ids that --kubernetes needs."),
@@ -132,6 +140,11 @@ def render(
             lambda cluster: _objects(cluster, read_outputs(outputs)),
             "orchestrator: kubernetes",
         ),
+        "manifests": (
+            manifests,
+            lambda cluster: manifest_files(cluster, read_outputs(outputs), bundle),
+            "orchestrator: kubernetes",
+        ),
         "rules": (rules, _rules, metrics),
         "dashboards": (dashboards, _dashboards, metrics),
         "templates": (templates, template_files, "nodes"),
@@ -151,6 +164,12 @@ def render(
         misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if outputs is not None and not kubernetes:
         misuse("--outputs is for --kubernetes")
+    if manifests and not kubernetes:
+        misuse("--manifests is for --kubernetes")
+    if bundle is not None and not manifests:
+        misuse("--bundle is for --manifests")
+    if bundle is not None and not bundle.is_dir():
+        misuse(f"--bundle {bundle} is not a directory")
     if (group is not None or settings) and workload is None:
         misuse("--group and --set are for --workload")
     if bucket is not None and not parallelcluster:

@@ -9,6 +9,7 @@ from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError, ToolError
 from ultracluster.platform._registry import USER, ecr_password, has, is_local, signed_in
+from ultracluster.platform._releases import chart_objects
 from ultracluster.platform._tools import Tools, find_tools
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Tools",
     "apply",
     "caller_role",
+    "chart_objects",
     "connected",
     "ecr_password",
     "find_tools",

@@ -56,6 +56,7 @@ def _apply(options: argparse.Namespace) -> bool:
         seconds=options.timeout * 60,
         report=lambda line: print(line, flush=True),
     )
+    bundle.selected(skip=options.skip, adopt=options.adopt)
     with ExitStack() as stack:
         kubeconfig = options.kubeconfig or (Path(os.environ["KUBECONFIG"]) if os.environ.get("KUBECONFIG") else None)
         if kubeconfig is None:

@@ -74,7 +74,7 @@ def apply(tools: Tools, bundle: Bundle, options: Options) -> bool:
 
 def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None:
     report = options.report
-    releases = [release for release in bundle.releases if release.name not in options.skip]
+    releases = bundle.selected(skip=options.skip, adopt=options.adopt)
     installed = check(tools, bundle, releases, options)
     report(f"check: {len(releases)} releases, {len(bundle.objects)} objects")
     phases: tuple[Phase, ...] = ("controllers", "devices")
@@ -145,7 +145,7 @@ def plan(tools: Tools, bundle: Bundle, options: Options) -> str:
     Raises:
         ApplyError: If the edit would be refused.
     """
-    releases = [release for release in bundle.releases if release.name not in options.skip]
+    releases = bundle.selected(skip=options.skip, adopt=options.adopt)
     check_permissions(tools)
     installed = check(tools, bundle, releases, options)
     parts = [_release_difference(tools, release, installed) for release in releases]

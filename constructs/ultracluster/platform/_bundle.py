@@ -1,8 +1,9 @@
 """Bundle of a platform: one JSON file that needs neither a cluster file nor the CDK to be applied."""
 
+import difflib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -129,6 +130,25 @@ class Bundle:
             images=tuple(data.get("images", ())),
             partial=data.get("partial", False),
         )
+
+    def selected(self, *, skip: Collection[str], adopt: Collection[str]) -> list[Release]:
+        """Return the releases that are not skipped.
+
+        Raises:
+            ApplyError: If the bundle does not have one of the names, or both have the same one.
+        """
+        names = [release.name for release in self.releases]
+        for option, given in (("--skip", skip), ("--adopt", adopt)):
+            for name in given:
+                if name not in names:
+                    similar = difflib.get_close_matches(name, names, n=1)
+                    reason = f"the file has no release {name!r}; it has {', '.join(names)}"
+                    remedy = f"write {option} {similar[0]}" if similar else f"name one of them, or leave {option} out"
+                    raise ApplyError("check", option, reason, remedy)
+        if both := sorted({*skip} & {*adopt}):
+            reason = f"{', '.join(both)}: --skip keeps what the cluster has, and --adopt replaces it"
+            raise ApplyError("check", "--skip", reason, "use one of the two options")
+        return [release for release in self.releases if release.name not in skip]
 
     @staticmethod
     def load(directory: Path, values: Mapping[str, str]) -> "Bundle":

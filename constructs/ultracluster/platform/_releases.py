@@ -86,6 +86,22 @@ def upgrade_arguments(release: Release, directory: Path) -> list[str]:
     ]
 
 
+def chart_objects(tools: Tools, release: Release, *, kubernetes: str) -> str:
+    """Return the objects of a chart as `helm template` renders them, without a cluster; hooks and definitions included.
+
+    Args:
+        tools: Helm, signed in to the registry of the chart.
+        release: Release of the chart.
+        kubernetes: Version of Kubernetes that the chart reads.
+
+    Raises:
+        ApplyError: If the chart cannot be read or rendered.
+    """
+    arguments = ("--namespace", release.namespace, "--include-crds", "--kube-version", kubernetes, "--values", "-")
+    values = json.dumps(dict(release.values))
+    return _run(tools, release, "helm", "template", release.name, *chart_arguments(release), *arguments, stdin=values)
+
+
 def chart_arguments(release: Release) -> list[str]:
     """Return the chart with version and repository."""
     assert release.chart is not None
@@ -129,7 +145,7 @@ def _run(tools: Tools, release: Release, tool: str, *arguments: str, stdin: str 
     try:
         return tools.run(tool, *arguments, stdin=stdin)
     except ToolError as error:
-        remedy = "check that this host reaches the registry of the chart, then apply again"
+        remedy = "check that this host reaches the registry of the chart, then run the command again"
         if "forbidden" in error.message.lower():
             remedy = "use a principal that `kubernetes.admins` of the cluster file names"
         raise ApplyError(release.phase, f"release {release.name} {release.version}", str(error), remedy) from None
