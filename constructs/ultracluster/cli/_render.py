@@ -31,7 +31,12 @@ def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
     ]
 
 
-_FOLDERS = {"charts.yaml": "releases, each with its version", "values": "values of a chart", "objects": "an object"}
+_FOLDERS = {
+    "charts.yaml": "releases, each with its version",
+    "values": "values of a chart",
+    "objects": "an object",
+    "argo-cd": "applications of Argo CD",
+}
 
 
 def _objects(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:

@@ -13,6 +13,7 @@ from constructs import Construct, IDependable
 
 from ultracluster.catalogue.ec2 import image_parameter
 from ultracluster.compute import user_data
+from ultracluster.eks._admin_access import HTTPS, access_entry, https_rule
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.planning import checked
@@ -20,7 +21,7 @@ from ultracluster.rules import Refusal
 from ultracluster.security import NodeRole, acknowledge_wildcards
 from ultracluster.storage import ILustreFileSystem
 
-_HTTPS, _SSH = 443, 22
+_SSH = 22
 _VOLUME_GIB = 20
 # The part of AmazonSSMManagedInstanceCore that runs associations.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSSMManagedInstanceCore.html (read 2026-11-21)
@@ -86,12 +87,12 @@ class EksAdminHost(cdk.Resource):
         arn = stack.format_arn(service="eks", resource="cluster", resource_name=cluster.cluster_name)
         self.role.add_to_principal_policy(iam.PolicyStatement(actions=["eks:DescribeCluster"], resources=[arn]))
         #: Access entry of the role.
-        self.access_entry = self._entry()
+        self.access_entry = access_entry(self, "Entry", cluster=self.cluster, role=self.role)
         self._group = ec2.SecurityGroup(
             self, "Group", vpc=vpc, description="Admin host of the Kubernetes cluster", allow_all_outbound=False
         )
         # AWS's services, chart repositories, and the API server.
-        self._group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS, registries and the API server")
+        self._group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(HTTPS), "AWS, registries and the API server")
         self._connections = ec2.Connections(security_groups=[self._group], default_port=ec2.Port.tcp(_SSH))
         #: What must exist before the host administers the cluster, besides its instance.
         self.ready: list[IDependable] = [self.role, self.access_entry]
@@ -146,17 +147,7 @@ class EksAdminHost(cdk.Resource):
         return self.role.grant_principal
 
     def _allow(self, id: str, group_id: str, description: str) -> None:
-        # In this stack: the group may be of a stack that this one depends on.
-        rule = ec2.CfnSecurityGroupIngress(
-            self,
-            id,
-            group_id=group_id,
-            ip_protocol="tcp",
-            from_port=_HTTPS,
-            to_port=_HTTPS,
-            source_security_group_id=self._group.security_group_id,
-            description=description,
-        )
+        rule = https_rule(self, id, group_id=group_id, source=self._group, description=description)
         self.ready.append(rule)
 
     def _mounts(self, lustre: Mapping[str, ILustreFileSystem]) -> str:
@@ -171,16 +162,3 @@ class EksAdminHost(cdk.Resource):
         mounts = [replace(file_system.mount(path), after=()) for path, file_system in lustre.items()]
         commands = ["dnf install --assumeyes lustre-client"]
         return cdk.Fn.base64(user_data(mounts=mounts, commands=commands))
-
-    def _entry(self) -> eks.CfnAccessEntry:
-        policy = f"arn:{cdk.Aws.PARTITION}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-        l1 = eks.CfnAccessEntry
-        scope = l1.AccessScopeProperty(type="cluster")
-        return l1(
-            self,
-            "Entry",
-            cluster_name=self.cluster.cluster_name,
-            principal_arn=self.role.role_arn,
-            type="STANDARD",
-            access_policies=[l1.AccessPolicyProperty(access_scope=scope, policy_arn=policy)],
-        )

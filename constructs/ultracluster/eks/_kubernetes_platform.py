@@ -1,4 +1,4 @@
-"""Platform of a cluster file, applied by an admin host."""
+"""Platform of a cluster file, applied by an admin host, a pipeline or Argo CD."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,10 +12,13 @@ from constructs import Construct
 
 from ultracluster import platform as engine
 from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.eks._add_on import EksAddOn
 from ultracluster.eks._add_ons import late_add_ons
 from ultracluster.eks._admin_host import EksAdminHost
+from ultracluster.eks._argo_cd import EksArgoCd
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
 from ultracluster.eks._platform import EksPlatform
+from ultracluster.eks._platform_build import PlatformBuild
 from ultracluster.kubernetes import registry_of
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
@@ -34,12 +37,14 @@ _PULL = "AmazonEC2ContainerRegistryPullOnly"
 
 
 class KubernetesPlatform(Construct):
-    """Admin host of a cluster file, and what it applies: releases, objects, and the check that nodes are ready.
+    """What installs releases and objects of a cluster file: an admin host, a pipeline, or Argo CD.
+
+    Host and pipeline apply them with the deployment, and check that nodes are ready.
 
     Args:
         cluster: Cluster file.
-        network: Network of the host.
-        storage: File systems, of which it mounts Lustre.
+        network: Network of the host or of the pipeline.
+        storage: File systems, of which the host mounts Lustre.
         kubernetes: Control plane and nodes, which must exist before.
         outputs: Outputs of the deployment, which the placeholders of the bundle name.
         topic: Topic that gets the result of each run. Default: none.
@@ -48,7 +53,7 @@ class KubernetesPlatform(Construct):
     @staticmethod
     def needed(cluster: ClusterFile) -> bool:
         """Return True for a new Kubernetes cluster, unless its file has another way."""
-        return cluster.traits.has_platform and cluster.kubernetes.has_admin_host
+        return cluster.traits.has_platform and cluster.kubernetes.is_new and cluster.kubernetes.platform != "none"
 
     @checked
     def __init__(
@@ -65,31 +70,40 @@ class KubernetesPlatform(Construct):
     ) -> None:
         super().__init__(scope, id)
         self._region, self._name = cluster.region, kubernetes.name
-        #: Admin host.
-        self.host = kubernetes.admin_host or admin_host(
-            self, "Host", cluster=kubernetes.control_plane, network=network, storage=storage
-        )
-        if registry_of(cluster) is not None:
-            add_managed_policy(
-                self.host.role, _PULL, "The host reads charts as the nodes read images, with AWS's policy"
-            )
+        #: Admin host. None: something else installs the platform.
+        self.host: EksAdminHost | None = None
+        #: What applies it. None: Argo CD.
+        self.platform: EksPlatform | PlatformBuild | None = None
+        #: Argo CD. None: it does not apply the platform.
+        self.argo_cd = _argo_cd(self, cluster, kubernetes)
+        #: Add-ons whose pods run on nodes that join later than others; after the platform, which has their queues.
+        self.add_ons: list[EksAddOn] = []
+        if self.argo_cd is not None:
+            return
         bundle = kubernetes_bundle(cluster)
         if lacking := sorted({*bundle["parameters"]} - {output.id for output in outputs}):
             raise Refusal(self, f"outputs must have {', '.join(lacking)}, to which the bundle refers")
-        #: What the host applies.
-        self.platform = EksPlatform(
-            self,
-            "Platform",
-            host=self.host,
-            files=platform_content(bundle),
-            values=_values(bundle["parameters"], outputs),
-            topic=topic,
-            runs={f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
-        )
+        content: dict[str, Any] = {
+            "files": platform_content(bundle),
+            "values": _values(bundle["parameters"], outputs),
+            "topic": topic,
+            "runs": {f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
+        }
+        if cluster.kubernetes.platform == "code-build":
+            control_plane = kubernetes.control_plane
+            self.platform = PlatformBuild(self, "Build", cluster=control_plane, network=network, **content)
+            role = self.platform.role
+        else:
+            self.host = kubernetes.admin_host or admin_host(
+                self, "Host", cluster=kubernetes.control_plane, network=network, storage=storage
+            )
+            self.platform = EksPlatform(self, "Platform", host=self.host, **content)
+            role = self.host.role
+        if registry_of(cluster) is not None:
+            add_managed_policy(role, _PULL, "The host reads charts as the nodes read images, with AWS's policy")
         self.platform.node.add_dependency(
             *kubernetes.node_groups.values(), *kubernetes.add_ons, *kubernetes.create_before_platform(self)
         )
-        #: Add-ons whose pods run on nodes that join later than others; after the platform, which has their queues.
         self.add_ons = late_add_ons(
             self,
             cluster,
@@ -100,6 +114,13 @@ class KubernetesPlatform(Construct):
     @property
     def outputs(self) -> list[Output]:
         """Outputs of the platform."""
+        if self.argo_cd is not None:
+            return [
+                Output("ClusterArn", "Cluster, as Argo CD names it", self.argo_cd.cluster_arn),
+                Output("ArgoCdUrl", "Argo CD, for the groups of IAM Identity Center", self.argo_cd.url),
+            ]
+        if self.host is None:
+            return []
         id, region = self.host.instance_id, self._region
         session = f"aws ssm start-session --region {region} --target {id}"
         address = (
@@ -114,6 +135,24 @@ class KubernetesPlatform(Construct):
             Output("AdminHostCommand", "Session on the admin host, which has kubectl and helm", session),
             Output("TunnelCommand", "How to forward the API server to port 8443 of this machine", tunnel),
         ]
+
+
+def _argo_cd(scope: Construct, cluster: ClusterFile, kubernetes: KubernetesCluster) -> EksArgoCd | None:
+    settings = cluster.kubernetes.argo_cd
+    if settings is None:
+        return None
+    result = EksArgoCd(
+        scope,
+        "ArgoCd",
+        cluster=kubernetes.control_plane,
+        identity_center=settings.identity_center,
+        identity_center_region=settings.region,
+        admins=settings.admins,
+    )
+    if registry_of(cluster) is not None:
+        add_managed_policy(result.role, _PULL, "Argo CD reads charts as the nodes read images, with AWS's policy")
+    result.node.add_dependency(*kubernetes.node_groups.values(), *kubernetes.add_ons)
+    return result
 
 
 def admin_host(scope: Construct, id: str, *, cluster: eks.ICluster, network: Network, storage: Storage) -> EksAdminHost:

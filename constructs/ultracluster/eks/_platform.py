@@ -106,7 +106,7 @@ class EksPlatform(cdk.Resource):
             },
         )
         #: Checksum of what is applied, and of the references to other resources.
-        self.checksum = _checksum(stack.resolve([script, values]))
+        self.checksum = checksum(stack.resolve([script, values]))
         handle = cdk.CfnWaitConditionHandle(self, f"Signal{self.checksum[:12]}")
         association = ssm.CfnAssociation(
             self,
@@ -138,23 +138,32 @@ class EksPlatform(cdk.Resource):
         condition.node.add_dependency(policy, host)
         self.node.default_child = association
         if topic is not None:
-            _grant_publish(topic, host)
+            grant_publish(topic, host)
+        instance = stack.format_arn(service="ec2", resource="instance", resource_name=host.instance_id)
+        parameters = {
+            "values": [cdk.Fn.base64(stack.to_json_string(values))],
+            "handle": [""],
+            "content": [self.checksum],
+        }
         for name, at in (runs or {}).items():
             ScheduledRun(
-                self, name, document=document.ref, instance=host.instance_id, at=at, parameters={
-                    "values": [cdk.Fn.base64(stack.to_json_string(values))],
-                    "handle": [""],
-                    "content": [self.checksum],
-                },
-            )  # fmt: skip
+                self,
+                name,
+                call="ssm:sendCommand",
+                resources=[read, instance],
+                at=at,
+                input={"DocumentName": document.ref, "InstanceIds": [host.instance_id], "Parameters": parameters},
+            )
 
 
-def _grant_publish(topic: sns.ITopic, host: EksAdminHost) -> None:
-    iam.Grant.add_to_principal(grantee=host, actions=["sns:Publish"], resource_arns=[topic.topic_arn])
+def grant_publish(topic: sns.ITopic, grantee: iam.IGrantable) -> None:
+    """Allow a principal to publish to a topic, which may be encrypted."""
+    iam.Grant.add_to_principal(grantee=grantee, actions=["sns:Publish"], resource_arns=[topic.topic_arn])
     if (key := topic.master_key) is not None:
         actions = ["kms:Decrypt", "kms:GenerateDataKey"]
-        iam.Grant.add_to_principal(grantee=host, actions=actions, resource_arns=[key.key_arn])
+        iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=[key.key_arn])
 
 
-def _checksum(content: Any) -> str:
+def checksum(content: Any) -> str:
+    """Return the checksum of resolved content."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""A run of a document of Systems Manager at a time."""
+"""A call of AWS at a time, which applies the platform again."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,13 +16,13 @@ _RETRIES = 12
 
 
 class ScheduledRun(Construct):
-    """A schedule of EventBridge that runs a document on an instance, without a Lambda function.
+    """A schedule of EventBridge that calls AWS, without a Lambda function.
 
     Args:
-        document: Name of the document.
-        instance: Id of the instance.
+        call: Service and action, such as `ssm:sendCommand`.
+        resources: ARNs on which the role of the schedule may call it.
         at: Time, with a time zone. EventBridge runs nothing that is in the past when the schedule is created.
-        parameters: Parameters of the document.
+        input: Input of the call.
 
     Raises:
         Refusal: If the time has no time zone.
@@ -35,27 +35,25 @@ class ScheduledRun(Construct):
         scope: Construct,
         id: str,
         *,
-        document: str,
-        instance: str,
+        call: str,
+        resources: Sequence[str],
         at: datetime,
-        parameters: Mapping[str, Sequence[Any]],
+        input: Mapping[str, Any],
     ) -> None:
         super().__init__(scope, id)
         if at.tzinfo is None:
             raise Refusal(self, f"at must have a time zone, got {at.isoformat()}")
         stack = cdk.Stack.of(self)
+        service, _, action = call.partition(":")
         source = {"StringEquals": {"aws:SourceAccount": stack.account}}
-        #: Role of the schedule, which may run this document on this instance only.
+        #: Role of the schedule, which may make this call only.
         self.role = iam.Role(
             self, "Role", assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com", conditions=source)
         )
         grant = iam.Grant.add_to_principal(
             grantee=self.role,
-            actions=["ssm:SendCommand"],
-            resource_arns=[
-                stack.format_arn(service="ssm", resource="document", resource_name=document),
-                stack.format_arn(service="ec2", resource="instance", resource_name=instance),
-            ],
+            actions=[f"{service}:{action[0].upper()}{action[1:]}"],
+            resource_arns=list(resources),
         )
         l1 = scheduler.CfnSchedule
         schedule = l1(
@@ -66,11 +64,9 @@ class ScheduledRun(Construct):
             schedule_expression=f"at({at.astimezone(UTC):%Y-%m-%dT%H:%M:%S})",
             schedule_expression_timezone="UTC",
             target=l1.TargetProperty(
-                arn=f"arn:{stack.partition}:scheduler:::aws-sdk:ssm:sendCommand",
+                arn=f"arn:{stack.partition}:scheduler:::aws-sdk:{call}",
                 role_arn=self.role.role_arn,
-                input=stack.to_json_string(
-                    {"DocumentName": document, "InstanceIds": [instance], "Parameters": dict(parameters)}
-                ),
+                input=stack.to_json_string(dict(input)),
                 retry_policy=l1.RetryPolicyProperty(
                     maximum_event_age_in_seconds=_HOUR_SECONDS, maximum_retry_attempts=_RETRIES
                 ),

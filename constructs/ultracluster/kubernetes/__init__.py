@@ -1,9 +1,11 @@
 """Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
+from ultracluster.kubernetes._argo_cd import argo_cd_files
 from ultracluster.kubernetes._bundle import platform_bundle, required_bundle
 from ultracluster.kubernetes._files import platform_files
 from ultracluster.kubernetes._from_cluster_file import (
     file_problems,
+    missing_parameters,
     parameter,
     parameter_values,
     platform_of,
@@ -51,6 +53,7 @@ __all__ = [
     "Platform",
     "PlatformNodes",
     "Team",
+    "argo_cd_files",
     "cached",
     "chart_address",
     "check_job",
@@ -67,6 +70,7 @@ __all__ = [
     "job_policy",
     "make",
     "metrics_port",
+    "missing_parameters",
     "namespaced",
     "near",
     "node_monitoring_values",

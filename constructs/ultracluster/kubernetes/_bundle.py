@@ -5,7 +5,7 @@ from typing import Any
 
 from ultracluster.kubernetes._charts import CHARTS, MPI_OPERATOR_IMAGE, MPI_OPERATOR_NAMESPACE
 from ultracluster.kubernetes._files import in_order
-from ultracluster.kubernetes._from_cluster_file import PARAMETERS
+from ultracluster.kubernetes._from_cluster_file import missing_parameters
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import Platform
 from ultracluster.kubernetes._release import HelmRelease, Manifest
@@ -35,8 +35,7 @@ def platform_bundle(of: Platform, rendered: Rendered, *, metrics: str | None) ->
         "objects": in_order(rendered.objects),
         "groups": [_group(of, group) for group in of.nodes],
     }
-    text = json.dumps(bundle)
-    return {**bundle, "parameters": [name for name in PARAMETERS if f"${{{name}}}" in text]}
+    return {**bundle, "parameters": missing_parameters([json.dumps(bundle)])}
 
 
 def required_bundle(of: Platform) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Platform of a cluster file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes, registries
@@ -17,7 +17,7 @@ from ultracluster.kubernetes._teams import Team
 PARAMETERS = (
     *("FileSystemId", "LustreDnsName", "LustreMountName", "HomeFileSystemId", "HomeVolumeId", "HomeDnsName"),
     *("DataBucketName", "RemoteWriteUrl", "OwnNodesRoleName", "TrainingSubnetId", "NodesSecurityGroupId"),
-    *("ClusterSecurityGroupId", "KarpenterQueue", "LustreSecurityGroupId"),
+    *("ClusterSecurityGroupId", "KarpenterQueue", "LustreSecurityGroupId", "ClusterArn"),
 )
 _DEVICE = re.compile(r"(?P<dns>\S+)@tcp:/(?P<mount>\S+)", re.ASCII)
 _MIB = 2**20
@@ -108,6 +108,12 @@ def parameter_values(outputs: Mapping[str, str]) -> dict[str, str]:
     if device := _DEVICE.search(outputs.get("MountCommand", "")):
         values |= {"LustreDnsName": device["dns"], "LustreMountName": device["mount"]}
     return values
+
+
+def missing_parameters(texts: Iterable[str]) -> list[str]:
+    """Return the `PARAMETERS` whose placeholders are in texts."""
+    text = "\n".join(texts)
+    return [name for name in PARAMETERS if f"${{{name}}}" in text]
 
 
 def file_problems(cluster: ClusterFile) -> list[Problem]:

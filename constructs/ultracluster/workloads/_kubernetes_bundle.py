@@ -6,6 +6,8 @@ from typing import Any
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.kubernetes import (
+    argo_cd_files,
+    missing_parameters,
     objects_in_registry,
     parameter,
     platform,
@@ -35,10 +37,30 @@ def kubernetes_files(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[
     Args:
         cluster: Cluster file.
         deployed: Values of the parameters by name; placeholders stand for the others.
+
+    Raises:
+        ValueError: If Argo CD applies the files, and a value is missing.
     """
     if not cluster.traits.has_platform:
         return {}
-    return platform_files(_rendered(cluster, deployed)[1])
+    of, rendered, _ = _rendered(cluster, deployed)
+    settings = cluster.kubernetes.argo_cd
+    if settings is None:
+        return platform_files(rendered)
+    files = argo_cd_files(
+        rendered,
+        cluster=of.cluster,
+        arn=parameter("ClusterArn", deployed),
+        repository=settings.repository,
+        revision=settings.revision,
+        path=settings.path or of.cluster,
+    )
+    if missing := missing_parameters(files.values()):
+        raise ValueError(
+            f"Argo CD applies these files as they are, and there is no value of {', '.join(missing)}: deploy the "
+            "stacks with --outputs-file FILE, and render with --outputs FILE"
+        )
+    return files
 
 
 def _rendered(cluster: ClusterFile, deployed: Mapping[str, str]) -> tuple[Any, Any, bool]:

@@ -59,5 +59,5 @@ def _path(cluster: ClusterFile) -> list[tuple[str, ...]]:
         ("AWS::EC2::NatGateway",) if network.internet and network.existing is None else (),
         max(parallel, key=lambda stack: sum(map(creation_minutes, stack))),
         traits.node_resources,
-        *([("AWS::SSM::Association",)] if traits.has_platform and cluster.kubernetes.has_admin_host else []),
+        *([("AWS::SSM::Association",)] if traits.has_platform and cluster.kubernetes.applied_by_deployment else []),
     ]

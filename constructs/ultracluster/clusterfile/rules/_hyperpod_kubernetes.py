@@ -71,7 +71,7 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
     requested, path = draft.kubernetes, ("kubernetes",)
     for message in facts.check_version(requested.version):
         yield _VERSION((*path, "version"), f'{message}; write version: "{facts.VERSIONS[-1]}"')
-    if requested.existing is None and requested.platform == "none":
+    if requested.existing is None and requested.platform != "admin-host":
         message = "the admin host installs the charts without which HyperPod refuses the cluster; remove it"
         yield _CHARTS((*path, "platform"), message)
     if requested.registry is not None:

@@ -11,6 +11,7 @@ from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._hyperpod_add_ons import instead_of_add_on
+from ultracluster.clusterfile.rules._platform import check_platform
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
@@ -81,6 +82,7 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
     """Check the EKS cluster, and the node groups on it."""
     requested = draft.kubernetes
     yield from until_invalid(_check_cluster(requested, draft))
+    yield from until_invalid(check_platform(draft))
     yield from until_invalid(_check_zones(requested, draft))
     yield from until_invalid(_check_notifications(draft))
     for group in draft.node_groups:

@@ -10,7 +10,9 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
+from ultracluster.clusterfile.sections._argo_cd import ArgoCd
 from ultracluster.clusterfile.sections._either import Either
+from ultracluster.clusterfile.sections._existing_cluster import ExistingCluster
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName, ReleaseName
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
@@ -21,7 +23,7 @@ PublicAccess = Literal["anywhere"] | tuple[IPv4Network, ...]
 SchedulerName = Literal["kueue", "volcano", "kai", "task-governance"]
 EfaDevices = Literal["device-plugin", "dranet"]
 GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
-PlatformInstaller = Literal["admin-host", "none"]
+PlatformInstaller = Literal["admin-host", "code-build", "argo-cd", "none"]
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
 _DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
@@ -79,6 +81,7 @@ NEW_CLUSTER_KEYS = {
     "bin_packing",
     "deletion_protection",
     "add_ons",
+    "argo_cd",
     "platform",
     "system",
 }
@@ -130,24 +133,6 @@ ChartVersion = Annotated[str, w.pattern(_CHART_VERSION, "a version, such as 0.19
 TeamName = Annotated[
     str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called", "research")
 ]
-ClusterName = Annotated[str, w.pattern(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}", "the name of an EKS cluster", "platform")]
-ApiServer = Annotated[
-    str,
-    w.pattern(
-        r"https://[A-Za-z0-9.-]{4,250}",
-        "the address of the API server, https://...",
-        "https://ABC.gr7.us-east-2.eks.amazonaws.com",
-    ),
-]
-CertificateAuthority = Annotated[
-    str,
-    w.pattern(
-        r"[A-Za-z0-9+/]{4,8000}={0,2}",
-        "the base64 text that aws eks describe-cluster shows",
-        "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t",
-        example="the text that aws eks describe-cluster shows",
-    ),
-]
 
 
 class AddOn(Section):
@@ -186,15 +171,6 @@ class Team(Section):
         default=None, description="Number of nodes of each group that are its own. Default: an equal part of the rest."
     )
     borrow: t.Flag = Field(default=True, description="Whether its jobs may use idle nodes of other teams.")
-
-
-class ExistingCluster(Section):
-    """An existing EKS cluster that the nodes join."""
-
-    name: ClusterName = Field(description="Its name.")
-    endpoint: ApiServer = Field(description="Address of its API server.")
-    certificate_authority: CertificateAuthority = Field(description="Its certificate authority, in base64.")
-    security_group: t.SecurityGroupId = Field(description="The security group that EKS created for it.")
 
 
 class Kubernetes(Section):
@@ -246,7 +222,11 @@ class Kubernetes(Section):
     platform: Installer = Field(
         default="admin-host",
         description="What installs charts and objects on a new cluster. admin-host: a small instance in the VPC, with "
-        "the deployment, which is also a way to the API server. none: ultracluster apply.",
+        "the deployment, which is also a way to the API server. code-build: a pipeline with CodeBuild in the VPC, with "
+        "the deployment. argo-cd: Argo CD from a Git repository, after it. none: ultracluster apply.",
+    )
+    argo_cd: ArgoCd | None = Field(
+        default=None, description="With `platform: argo-cd`, the repository and IAM Identity Center."
     )
     scheduler: Scheduler = Field(
         default="kueue",
@@ -280,9 +260,9 @@ class Kubernetes(Section):
         return self.existing is None
 
     @property
-    def has_admin_host(self) -> bool:
-        """True if the deployment creates an instance that installs charts and objects."""
-        return self.is_new and self.platform == "admin-host"
+    def applied_by_deployment(self) -> bool:
+        """True if the deployment installs charts and objects, and waits for them."""
+        return self.is_new and self.platform in ("admin-host", "code-build")
 
     @property
     def service_nodes(self) -> SystemNodes:
