@@ -4,19 +4,21 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
+import typer
 from moto import mock_aws
 from typer.testing import CliRunner
 
 from support import ROOT
 from support.registry import CHART, IMAGE, Registry
 from ultracluster import clusterfile, platform
-from ultracluster.cli import app
+from ultracluster.cli import _pull_through, app
 from ultracluster.cli._copies import chart_images, copier, manifest_chart
 from ultracluster.cli._images import _details
-from ultracluster.cli._mirror import _create_repository
+from ultracluster.cli._mirror import _create_repository, _pulled
 from ultracluster.kubernetes import HelmRelease, Manifest
 from ultracluster.platform import Bundle
 from ultracluster.workloads import Artifact, cluster_artifacts, kubernetes_bundle
@@ -200,6 +202,72 @@ def test_repositories_in_ecr_are_created_once_with_immutable_tags(monkeypatch: p
         # The password of helm and skopeo: that of any repository of the account.
         assert platform.ecr_password(ECR)
     assert platform.ecr_password("registry.k8s.io") is None
+
+
+class Rules:
+    """Rules of ECR, which moto does not have: names and refusals of the service."""
+
+    class exceptions:
+        class PullThroughCacheRuleAlreadyExistsException(Exception):
+            pass
+
+    def __init__(self) -> None:
+        self.rows: dict[str, str] = {}
+
+    def create_pull_through_cache_rule(self, **given: str) -> None:
+        if given["ecrRepositoryPrefix"] in self.rows:
+            raise self.exceptions.PullThroughCacheRuleAlreadyExistsException
+        self.rows[given["ecrRepositoryPrefix"]] = given["upstreamRegistryUrl"]
+
+    def describe_pull_through_cache_rules(self, **given: Any) -> dict[str, Any]:
+        (prefix,) = given["ecrRepositoryPrefixes"]
+        return {"pullThroughCacheRules": [{"upstreamRegistryUrl": self.rows[prefix]}]}
+
+
+def test_rules_are_created_once_where_ecr_needs_no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules, rows = Rules(), cluster_artifacts(clusterfile.load(PRIVATE))
+    monkeypatch.setattr(_pull_through, "client", lambda *_: rules)
+    for _ in range(2):
+        _pull_through.create_rules(rows, f"{ECR}/ultracluster")
+    assert rules.rows["ultracluster/registry.k8s.io"] == "registry.k8s.io"
+    assert {*rules.rows.values()} <= {"registry.k8s.io", "quay.io", "public.ecr.aws"}
+    # Charts are copied, and so are images of registries for which ECR has no rule without credentials.
+    assert not any(_pull_through.upstream(row) for row in rows if row.kind == "chart" or "nvcr.io" in row.source)
+
+
+@pytest.mark.parametrize(
+    ("registry", "existing", "message"),
+    [
+        ("registry.example.com/x", {}, "creates rules in Amazon ECR, and the registry is registry.example.com/x"),
+        (f"{ECR}/a-longer-name-of-a-registry", {}, "characters, and ECR takes 30"),
+        (f"{ECR}/x", {"x/registry.k8s.io": "quay.io"}, "copies from quay.io instead of registry.k8s.io"),
+    ],
+)
+def test_rejects_rules_that_ecr_cannot_have(
+    registry: str,
+    existing: dict[str, str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rules = Rules()
+    rules.rows.update(existing)
+    monkeypatch.setattr(_pull_through, "client", lambda *_: rules)
+    with pytest.raises(typer.Exit):
+        _pull_through.create_rules(cluster_artifacts(clusterfile.load(PRIVATE)), registry)
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_image_is_pulled_whole_through_its_rule(file: Path, registry: Registry) -> None:
+    (row,) = [
+        row for row in cluster_artifacts(clusterfile.load(file)) if row.source.startswith("registry.k8s.io/kueue/kueue")
+    ]
+    failed: list[str] = []
+    with copier(set()) as tools:
+        assert _pulled(tools, row, False, failed) == "failed"
+        assert failed
+        registry.put(str(row.target).removeprefix(f"{registry.host}/"), platforms=("amd64", "arm64"), kind=IMAGE)
+        assert _pulled(tools, row, False, failed) == "by rule"
 
 
 def test_mirror_needs_a_registry() -> None:

@@ -38,6 +38,10 @@ network: {{existing: {{vpc: vpc-01234567, subnet: subnet-01234567}}}}
 nodes:
   train: {{type: p5en.48xlarge, count: 8, capacity: {RESERVATION}}}
 """
+ARGO_CD = (
+    "identity-center: 'arn:aws:sso:::instance/ssoins-0123456789abcdef', "
+    "admins: [906749b5-c0a1-70b4-1b2c-0123456789ab], repository: 'https://github.com/acme/clusters.git'"
+)
 
 
 def test_a_short_file_describes_a_cluster() -> None:
@@ -445,3 +449,23 @@ def test_a_block_starts_before_it_ends() -> None:
 def test_rejects_an_admin_host_of_an_existing_cluster() -> None:
     error = problem("  existing:", "  platform: admin-host\n  existing:", OWN)
     assert "kubernetes.platform: describes a new cluster" in error
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("platform: argo-cd", "kubernetes.platform: needs the key argo-cd, such as"),
+        (f"argo-cd: {{{ARGO_CD}}}", "kubernetes.argo-cd: has no effect with platform: admin-host"),
+        (f"platform: pipeline, argo-cd: {{{ARGO_CD}}}", "kubernetes.platform"),
+        (
+            f"platform: argo-cd, argo-cd: {{{ARGO_CD.replace('[906749b5-c0a1-70b4-1b2c-0123456789ab]', '[]')}}}",
+            "kubernetes.argo-cd.admins: needs at least one entry",
+        ),
+        (
+            f"platform: argo-cd, argo-cd: {{{ARGO_CD}, path: ../elsewhere}}",
+            "kubernetes.argo-cd.path: must be a directory of the repository",
+        ),
+    ],
+)
+def test_rejects_keys_of_argo_cd_without_it(keys: str, message: str) -> None:
+    assert message in problem("kubernetes: {", f"kubernetes: {{{keys}, ", GOOD)

@@ -149,6 +149,7 @@ BAD_KUBERNETES = [
     ("nodes.train", "taints: {a: NoSchedule}", "write hyperpod: {deep-health-checks: false}"),
     ("nodes.train", "tags: {a: b}", "its instances are in an account of the service"),
     ("", "kubernetes: {version: '1.36'}", "HyperPod supports Kubernetes 1.30 to 1.35 (read 2026-11-23), got 1.36"),
+    ("", "kubernetes: {platform: code-build}", "the admin host installs the charts without which HyperPod refuses"),
     ("", "kubernetes: {platform: none}", "the admin host installs the charts without which HyperPod refuses"),
     ("", "kubernetes: {registry: a.example.com/b}", "charts of HyperPod are in no registry"),
     (

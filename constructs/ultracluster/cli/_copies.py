@@ -91,6 +91,20 @@ class Copier:
             f"docker://{item.target}",
         )
 
+    def pull(self, address: str) -> None:
+        """Pull an image with all platforms, and keep nothing.
+
+        Raises:
+            CopyError: If the registry has none, or refuses the request.
+        """
+        with tempfile.TemporaryDirectory() as directory:
+            self._skopeo(
+                *("copy", "--all", "--preserve-digests", "--retry-times", "3"),
+                *self._credentials("src-authfile", address),
+                f"docker://{address}",
+                f"dir:{directory}",
+            )
+
     def _credentials(self, option: str, address: str) -> list[str]:
         return [f"--{option}", str(self.authfile)] if self.passwords.get(address.partition("/")[0]) else []
 

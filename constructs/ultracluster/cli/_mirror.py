@@ -7,6 +7,7 @@ import typer
 from ultracluster.cli._aws import client
 from ultracluster.cli._images import artifacts, with_tags
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
+from ultracluster.cli._pull_through import create_rules, upstream
 
 if TYPE_CHECKING:
     from ultracluster.cli._copies import Copier
@@ -23,12 +24,16 @@ def mirror(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what the registry lacks, and copy nothing.")
     ] = False,
+    pull_through: Annotated[
+        bool,
+        typer.Option("--pull-through", help="ECR copies images itself, by pull-through cache rules, where it can."),
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Copy the charts and images of a Kubernetes cluster to its registry, from a machine with internet access.
 
     A second run continues: it copies what the registry lacks. Repositories in Amazon ECR are created, with immutable
-    tags.
+    tags; those of --pull-through have tags that follow the public registry.
     """
     from ultracluster.cli._copies import copier
     from ultracluster.kubernetes import registry_of
@@ -46,13 +51,19 @@ def mirror(
     }
     with copier(hosts) as tools:
         rows = [row for row in with_tags(tools, rows, cluster, failed, registry) if row.target]
-        states = [_mirrored(tools, row, dry_run, failed) for row in rows]
+        rules = create_rules(rows, registry) if pull_through and not dry_run else []
+        states = [
+            _pulled(tools, row, dry_run, failed)
+            if pull_through and upstream(row)
+            else _mirrored(tools, row, dry_run, failed)
+            for row in rows
+        ]
     if json_:
         result = [
             {"source": row.source, "target": row.target, "state": state}
             for row, state in zip(rows, states, strict=True)
         ]
-        print_json({"file": file, "registry": registry, "images": result, "failed": failed})
+        print_json({"file": file, "registry": registry, "rules": rules, "images": result, "failed": failed})
     else:
         _print(rows, states, registry)
     for line in failed:
@@ -79,6 +90,22 @@ def _mirrored(tools: "Copier", row: "Artifact", dry_run: bool, failed: list[str]
         failed.append(f"{row.source}: {error}")
         return "failed"
     return "copied"
+
+
+def _pulled(tools: "Copier", row: "Artifact", dry_run: bool, failed: list[str]) -> str:
+    """Pull an image through its rule, so that nodes without internet access are never the first."""
+    from ultracluster.cli._copies import CopyError
+
+    assert row.target is not None
+    if dry_run:
+        return "by rule"
+    typer.echo(f"pulling {row.target}", err=True)
+    try:
+        tools.pull(row.target)
+    except CopyError as error:
+        failed.append(f"{row.source}: {error}")
+        return "failed"
+    return "by rule"
 
 
 def _create_repository(target: str) -> None:
