@@ -10,10 +10,12 @@ import aws_cdk as cdk
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 from aws_cdk import aws_ec2 as ec2
+from typer.testing import CliRunner
 
 import ultracluster.boot.scripts
 from support import ROOT
 from ultracluster import clusterfile, network, orchestration, storage
+from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.eks import KubernetesCluster, KubernetesPlatform
 from ultracluster.kubernetes import parameter_values
@@ -187,3 +189,11 @@ def test_files_for_argo_cd_have_no_placeholders() -> None:
         ValueError, match=r"there is no value of FileSystemId, .*ClusterArn: .*render with --outputs FILE"
     ):
         kubernetes_files(file_with(ARGO_CD), {})
+
+
+def test_apply_refuses_a_file_that_argo_cd_applies(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(TEXT.replace("{admins:", f"{{{ARGO_CD}"))
+    done = CliRunner().invoke(app, ["apply", str(path)])
+    assert done.exit_code == 1
+    assert "has platform: argo-cd, which sets back what apply changes" in done.output

@@ -74,6 +74,9 @@ def apply(
     cluster = load(file)
     if not cluster.traits.has_platform:
         fail(f"{file} has orchestrator: {cluster.orchestrator}; apply is for orchestrator: kubernetes")
+    if cluster.kubernetes.argo_cd is not None:
+        fail(f"{file} has platform: argo-cd, which sets back what apply changes; write the files for its repository: "
+             f"ultracluster render {file} --kubernetes --outputs OUTPUTS --out DIR")  # fmt: skip
     for path in (kubeconfig, bundle):
         if path is not None and not path.exists():
             misuse(f"{path} does not exist")

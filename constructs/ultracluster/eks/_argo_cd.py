@@ -77,5 +77,5 @@ class EksArgoCd(cdk.Resource):
         self.resource.add_dependency(entry)
         #: Address of Argo CD, for people.
         self.url = self.resource.attr_configuration_argo_cd_server_url
-        #: ARN of the cluster, by which Argo CD knows it.
+        #: ARN of the cluster, which is its name in Argo CD.
         self.cluster_arn = stack.format_arn(service="eks", resource="cluster", resource_name=cluster.cluster_name)

@@ -37,7 +37,7 @@ _PULL = "AmazonEC2ContainerRegistryPullOnly"
 
 
 class KubernetesPlatform(Construct):
-    """What installs releases and objects of a cluster file: an admin host, a pipeline, or Argo CD.
+    """Installer of the releases and objects of a cluster file: an admin host, a pipeline, or Argo CD.
 
     Host and pipeline apply them with the deployment, and check that nodes are ready.
 

@@ -36,6 +36,21 @@ ExistingCluster = TypedDict(
 )
 
 
+#: Argo CD, run by Amazon EKS, which applies the platform from a Git repository.
+ArgoCd = TypedDict(
+    "ArgoCd",
+    {
+        "identity-center": Required[str],
+        "admins": Required[Sequence[str]],
+        "repository": Required[str],
+        "path": str,
+        "revision": str,
+        "region": str,
+    },
+    total=False,
+)
+
+
 class Team(TypedDict, total=False):
     """A team: a namespace and a queue of its own, and a share of the nodes."""
 
@@ -60,7 +75,8 @@ Kubernetes = TypedDict(
         "system": SystemNodes,
         "add-ons": Mapping[str, str | AddOn],
         "existing": ExistingCluster,
-        "platform": Literal["admin-host", "none"],
+        "platform": Literal["admin-host", "code-build", "argo-cd", "none"],
+        "argo-cd": ArgoCd,
         "scheduler": Literal["kueue", "volcano", "kai", "task-governance"],
         "teams": Mapping[str, Team],
         "efa": Literal["device-plugin", "dranet"],
