@@ -12,7 +12,6 @@ from constructs import Construct
 
 from ultracluster import platform as engine
 from ultracluster.clusterfile import ClusterFile, NodeGroup
-from ultracluster.eks._add_on import EksAddOn
 from ultracluster.eks._add_ons import late_add_ons
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._argo_cd import EksArgoCd
@@ -77,7 +76,7 @@ class KubernetesPlatform(Construct):
         #: Argo CD. None: it does not apply the platform.
         self.argo_cd = _argo_cd(self, cluster, kubernetes)
         #: Add-ons whose pods run on nodes that join later than others; after the platform, which has their queues.
-        self.add_ons: list[EksAddOn] = []
+        self.add_ons: list[Construct] = []
         if self.argo_cd is not None:
             return
         bundle = kubernetes_bundle(cluster)
