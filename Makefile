@@ -63,6 +63,7 @@ test-packages:
 	@PYTHON="$(PYTHON)" scripts/install-parallelcluster
 	@PYTHON="$(PYTHON)" scripts/install-training-packages
 	@PYTHON="$(PYTHON)" scripts/install-hyperpod-model
+	@PYTHON="$(PYTHON)" scripts/install-checkov
 
 lint: $(TYPES)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
@@ -106,4 +107,4 @@ lock: $(READY)
 	@echo "-e ." >> requirements.txt
 
 clean:
-	rm -rf $(VENV) .venv-parallelcluster .venv-training node_modules cdk.out
+	rm -rf $(VENV) .venv-checkov .venv-hyperpod .venv-parallelcluster .venv-training node_modules cdk.out

@@ -94,9 +94,17 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
     assert json.loads(same.stdout)["guard"]["nodes"] == []
     assert json.loads(same.stdout)["monthly_cost"]["changes"] == {}
     assert json.loads(same.stdout)["change_sets"] == {"refused": {}, "missing": {}}
+    assert json.loads(same.stdout)["unprotected_stacks"] == {}
+
+    # As after a plain `cdk deploy`, which sets no policy.
+    (compute,) = (stack for stack in cloud.stacks.living() if stack.name == "llama-Compute")
+    kept, compute.policy = compute.policy, None
 
     in_process()
     more = run("diff", FILE.replace("count: 4", "count: 6"))
+    compute.policy = kept
+    assert "warning: the stack policy of llama-Compute does not protect LoginNodeGroup" in more.output
+    assert "trainNodeGroupEAA26539: `deploy` sets it" in more.output
     assert "monthly cost: p5en.48xlarge: 4 -> 6 nodes." in more.output
 
     # A renamed group ends its nodes: refused before anything happens.
@@ -110,7 +118,6 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
     allowed = run("deploy", renamed, "--allow", "trainNodeGroupEAA26539")
     assert allowed.exit_code == 0, allowed.output
     assert status(cloud)["llama-Compute"] == "UPDATE_COMPLETE"
-    (compute,) = (stack for stack in cloud.stacks.living() if stack.name == "llama-Compute")
     assert "gpusNodeGroup" in str(compute.policy)
     assert "trainNodeGroup" not in str(compute.policy)
 

@@ -58,7 +58,7 @@ def test_the_readme_shows_the_main_example() -> None:
 def test_the_readme_has_the_four_commands_from_nothing_to_the_first_job() -> None:
     console = next(text for page, text in blocks("console") if page.name == "README.md")
     commands = [line.partition("  #")[0] for line in console.splitlines()]
-    wanted = ("ultracluster init", "npx cdk deploy", "aws ssm start-session", "sbatch ")
+    wanted = ("ultracluster init", "ultracluster deploy", "aws ssm start-session", "sbatch ")
     positions = [next(i for i, line in enumerate(commands) if command in line) for command in wanted]
     assert positions == sorted(positions)
     job = commands[positions[-1]].split()[-1]

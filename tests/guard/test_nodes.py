@@ -197,10 +197,16 @@ def lifecycle(days: int) -> Template:
     )
 
 
+def versions(days: int, **versioning: Any) -> Template:
+    rule = {"Status": "Enabled", "NoncurrentVersionExpiration": {"NoncurrentDays": days}}
+    return resource("AWS::S3::Bucket", LifecycleConfiguration={"Rules": [rule]}, **versioning)
+
+
 def workspace(days: int) -> Template:
     return resource("AWS::APS::Workspace", WorkspaceConfiguration={"RetentionPeriodInDays": days})
 
 
+KEPT_VERSIONS = {"VersioningConfiguration": {"Status": "Enabled"}}
 SHRINKS: list[tuple[str, Template, Template, bool]] = [
     ("metrics", workspace(150), workspace(7), True),
     ("metrics kept for longer", workspace(7), workspace(150), False),
@@ -216,6 +222,9 @@ SHRINKS: list[tuple[str, Template, Template, bool]] = [
     ("objects", resource("AWS::S3::Bucket"), lifecycle(30), True),
     ("objects sooner", lifecycle(30), lifecycle(7), True),
     ("objects later", lifecycle(7), lifecycle(30), False),
+    ("versions sooner", versions(30, **KEPT_VERSIONS), versions(7, **KEPT_VERSIONS), True),
+    ("versions that were kept", resource("AWS::S3::Bucket", **KEPT_VERSIONS), versions(7, **KEPT_VERSIONS), True),
+    ("versions that were never kept", resource("AWS::S3::Bucket"), versions(7, **KEPT_VERSIONS), False),
 ]  # fmt: skip
 
 

@@ -114,13 +114,17 @@ def test_rejects_logs_in_a_bucket_that_keeps_everything(stack: cdk.Stack) -> Non
 def test_logs_expire_and_their_bucket_stays(stack: cdk.Stack, template: MakeTemplate) -> None:
     LogBucket(stack, "Logs", retention=cdk.Duration.days(30))
     result = template()
-    assert rules(result, "Logs") == [{"Id": "Expire", "Status": "Enabled", "ExpirationInDays": 30}]
+    restore = {"NoncurrentVersionExpiration": {"NoncurrentDays": 30}}
+    assert rules(result, "Logs") == [{"Id": "Expire", "Status": "Enabled", "ExpirationInDays": 30, **restore}]
     result.has_resource(
         "AWS::S3::Bucket",
         {
             "DeletionPolicy": "RetainExceptOnCreate",
             "UpdateReplacePolicy": "Retain",
-            "Properties": {"PublicAccessBlockConfiguration": Match.any_value()},
+            "Properties": {
+                "PublicAccessBlockConfiguration": Match.any_value(),
+                "VersioningConfiguration": {"Status": "Enabled"},
+            },
         },
     )
 

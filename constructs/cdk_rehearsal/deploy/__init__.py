@@ -9,7 +9,7 @@ from cdk_rehearsal.deploy._change_sets import ChangeSets, change_sets
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
 from cdk_rehearsal.deploy._creation_failed import release_failed
 from cdk_rehearsal.deploy._errors import DeployError
-from cdk_rehearsal.deploy._protection import protect
+from cdk_rehearsal.deploy._protection import protect, unprotected
 from cdk_rehearsal.deploy._stack_policy import allows, policy_problems
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "policy_problems",
     "protect",
     "release_failed",
+    "unprotected",
 ]

@@ -1,11 +1,11 @@
 """Stack policies on the stacks of an app."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from cdk_rehearsal.deploy._assembly import AssembledStack
 from cdk_rehearsal.deploy._comparison import Client
-from cdk_rehearsal.deploy._stack_policy import stack_policy
+from cdk_rehearsal.deploy._stack_policy import allows, stack_policy
 from cdk_rehearsal.guard import protected_resources
 from cdk_rehearsal.registry import read
 
@@ -24,14 +24,7 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
     from botocore.exceptions import ClientError
 
     problems = []
-    for stack in stacks:
-        cloudformation = client("cloudformation", stack.region)
-        try:
-            names = _protected(cloudformation, stack.name)
-        except ClientError as error:
-            if "does not exist" in str(error):
-                continue
-            raise
+    for stack, cloudformation, names in _deployed(stacks, client):
         kept = [name for name in names if name not in allow and f"{stack.name}/{name}" not in allow]
         try:
             cloudformation.set_stack_policy(StackName=stack.name, StackPolicyBody=stack_policy(kept))
@@ -40,6 +33,46 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
     return problems
 
 
-def _protected(cloudformation: Any, name: str) -> list[str]:
-    body = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
-    return protected_resources(read(body) if isinstance(body, str) else body)
+def unprotected(stacks: Iterable[AssembledStack], client: Client) -> dict[str, str]:
+    """Return deployed stacks whose policy lacks resources that `protect` would name: plain `cdk deploy` sets none.
+
+    Args:
+        stacks: Stacks of an assembly.
+        client: Creates clients; needs cloudformation:GetTemplate and cloudformation:GetStackPolicy.
+
+    Returns:
+        Stack -> what an update may replace or delete, or why its policy could not be read.
+    """
+    from botocore.exceptions import ClientError
+
+    result = {}
+    for stack, cloudformation, names in _deployed(stacks, client):
+        try:
+            policy = cloudformation.get_stack_policy(StackName=stack.name).get("StackPolicyBody")
+        except ClientError as error:
+            result[stack.name] = str(error)
+            continue
+        free = [
+            name
+            for name, kind in names.items()
+            if any(allows(policy, action, name, kind) for action in ("Update:Replace", "Update:Delete"))
+        ]
+        if free:
+            result[stack.name] = ", ".join(free)
+    return result
+
+
+def _deployed(stacks: Iterable[AssembledStack], client: Client) -> Iterator[tuple[AssembledStack, Any, dict[str, str]]]:
+    """Yield stacks that exist, a client, and logical id -> type of what they hold."""
+    from botocore.exceptions import ClientError
+
+    for stack in stacks:
+        cloudformation = client("cloudformation", stack.region)
+        try:
+            body = cloudformation.get_template(StackName=stack.name, TemplateStage="Original")["TemplateBody"]
+        except ClientError as error:
+            if "does not exist" in str(error):
+                continue
+            raise
+        template = read(body) if isinstance(body, str) else body
+        yield stack, cloudformation, {id: template["Resources"][id]["Type"] for id in protected_resources(template)}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from cdk_rehearsal.registry._rejections import at
 
 _CFN = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference"
+_VERSIONS = "NoncurrentVersionExpiration"
 _BACKUPS = "automatic backups that are older are deleted"
 
 
@@ -109,9 +110,11 @@ def _days(value: Any, unset: int | None) -> int | None:
 def _expiry(old: Any, new: Any) -> str:
     """Compare the rules of a bucket's lifecycle that delete objects."""
     before = dict(_deletions(old))
+    versioned = at(old, "VersioningConfiguration.Status") is not None
     for key, days in _deletions(new):
-        if key not in before or days < before[key]:
-            where, what = key
+        where, what = key
+        # A bucket that never kept versions has none to delete.
+        if (versioned or what != _VERSIONS) and (key not in before or days < before[key]):
             return f"{what} of {where or 'all objects'} deletes them after {days} days"
     return ""
 
@@ -123,7 +126,7 @@ def _deletions(properties: Any) -> Iterator[tuple[tuple[str, str], int]]:
             continue
         for name, path in (
             ("ExpirationInDays", "ExpirationInDays"),
-            ("NoncurrentVersionExpiration", "NoncurrentVersionExpiration.NoncurrentDays"),
+            (_VERSIONS, f"{_VERSIONS}.NoncurrentDays"),
         ):
             days = at(rule, path)
             if isinstance(days, str) and days.isdecimal():

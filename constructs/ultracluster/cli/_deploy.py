@@ -57,6 +57,8 @@ def diff(
             print_json(plan.to_dict())
             raise typer.Exit(0 if plan.ok else 1)
         plan.print()
+        for name, what in plan.unprotected().items():
+            typer.echo(f"warning: the stack policy of {name} does not protect {what}: `deploy` sets it", err=True)
         plan.refuse()
 
 
@@ -161,6 +163,12 @@ class _Plan:
             fail(f"cdk diff ended with code {code}")
         typer.confirm("Deploy?", abort=True)
 
+    def unprotected(self) -> dict[str, str]:
+        """Return stacks without the policy that `deploy` sets, and what a plain `cdk deploy` may replace there."""
+        from cdk_rehearsal.deploy import unprotected
+
+        return unprotected(self.stacks, _client)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
         report = self.report.to_dict() if self.report else None
@@ -169,6 +177,7 @@ class _Plan:
             "new_stacks": self.sides.new,
             "blocked": self.sides.blocked,
             "left_stacks": self.sides.left,
+            "unprotected_stacks": self.unprotected(),
             "change_sets": {"refused": self.changes.refused, "missing": self.changes.missing},
             "monthly_cost": self.cost.to_dict(),
             "guard": report,

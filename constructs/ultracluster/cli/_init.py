@@ -21,7 +21,8 @@ _NEXT = """Next, in {directory}:
   ultracluster check cluster.yaml                    # validate the cluster file
   {pytest}
   ultracluster rehearse cluster.yaml                 # deploy, update and destroy locally, without an AWS account
-  npx cdk bootstrap && npx cdk deploy --all          # once per account and region; then all stacks
+  npx cdk bootstrap                                  # once per account and region
+  ultracluster deploy cluster.yaml                   # all stacks, unless that loses data, nodes or jobs
 Then, with the outputs of the Compute stack:
   LoginCommand                                       # opens a session on a login node; there: sudo -iu ubuntu
   sbatch /fsx/jobs/current/train/nccl.sbatch         # the job files of this cluster are in JobFiles"""

@@ -84,12 +84,6 @@ FINDINGS: tuple[Finding, ...] = (
         read="",
     ),
     Finding(
-        rule="S3BucketVersioningEnabled",
-        where=_LOGS,
-        reason="S3 alone writes this bucket. The key of a log has a unique string, so that none overwrites another",
-        source="https://docs.aws.amazon.com/AmazonS3/latest/API/API_PartitionedPrefix.html",
-    ),
-    Finding(
         rule="S3DefaultEncryptionKMS",
         where=_LOGS,
         reason="S3 delivers access logs to no bucket whose default encryption is a KMS key",

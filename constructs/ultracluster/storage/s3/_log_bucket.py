@@ -11,13 +11,16 @@ from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, Importe
 
 # A year covers an annual audit; a choice, not a limit of the service.
 RETENTION = cdk.Duration.days(365)
+# Time in which a log that was deleted can be restored; a choice, as above.
+_RESTORE = cdk.Duration.days(30)
 _RETENTION = error("log-retention", "S3 deletes logs after whole days.")
 
 
 class LogBucket(cdk.Resource):
     """A private, encrypted bucket whose objects expire, retained when the stack is deleted.
 
-    S3's own keys encrypt it, because S3 writes access logs to no bucket with a KMS key as its default. See
+    It is versioned: a log that is deleted can be restored for 30 days. S3's own keys encrypt it, because S3 writes
+    access logs to no bucket with a KMS key as its default. See
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html (read 2026-11-21).
     Never link a file system to it: expired objects are lost on both sides.
 
@@ -74,7 +77,10 @@ def log_bucket(scope: Construct, id: str, retention: cdk.Duration, removal_polic
         scope,
         id,
         encryption=s3.BucketEncryption.S3_MANAGED,
-        lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=retention)],
+        versioned=True,
+        # S3 also removes the delete marker that remains in the end: https://docs.aws.amazon.com/AmazonS3/latest/userguide/
+        # lifecycle-expire-general-considerations.html (read 2026-11-25)
+        lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=retention, noncurrent_version_expiration=_RESTORE)],
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         enforce_ssl=True,
         minimum_tls_version=1.2,
