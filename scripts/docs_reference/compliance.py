@@ -46,7 +46,7 @@ def compliance_page() -> str:
         "Compliance",
         _ABOUT,
         f"## NIST 800-53 R5, HIPAA Security, PCI DSS 3.2.1\n\n{table(_HEADER, map(_row, FINDINGS))}",
-        f"## AwsSolutions\n\n{_SOLUTIONS}{', '.join(map(code, _solutions()))}.",
+        f"## AwsSolutions\n\n{_SOLUTIONS}\n\n{table(('rule', 'why'), _solution_rows())}",
         _KEY,
         _USE,
         f"{_CHECKOV}\n\n{table(_CHECKOV_HEADER, map(_check_row, CHECKOV_FINDINGS))}",
@@ -55,7 +55,47 @@ def compliance_page() -> str:
 
 _HEADER = ("rule", "where", "packs", "why")
 _CHECKOV_HEADER = ("check", "requires", "where", "why")
-_SOLUTIONS = "Acknowledged beside their resources, each with its reason in the assembly: "
+_SOLUTIONS = "Acknowledged beside their resources, each with the reason of its resource in the assembly."
+# Rule -> reason, page of AWS.
+_WHY = {
+    "AS3": (
+        "Notifications of a group are optional. These groups have a fixed size and no scaling events",
+        "autoscaling/ec2/userguide/ec2-auto-scaling-sns-notifications.html",
+    ),
+    "EC26": (
+        "The volume of the administration host is encrypted; the rule fails where a stack has launch templates",
+        "ebs/latest/userguide/ebs-encryption.html",
+    ),
+    "EC28": (
+        "The administration host runs for minutes after a deployment. `compliance` with hipaa enables the metrics",
+        "AWSEC2/latest/UserGuide/manage-detailed-monitoring.html",
+    ),
+    "EC29": (
+        "The administration host holds nothing, and a deployment replaces it with a newer image",
+        "AWSEC2/latest/UserGuide/Using_ChangingDisableAPITermination.html",
+    ),
+    "EKS1": (
+        "The public endpoint is off by default. Where the file names ranges, it serves these only; IAM authenticates",
+        "eks/latest/userguide/config-cluster-endpoint.html",
+    ),
+    "IAM4": (
+        "The service requires this managed policy by name, such as `AmazonEKSWorkerNodePolicy`",
+        "eks/latest/userguide/create-node-role.html",
+    ),
+    "IAM5": (
+        "The actions have no resource-level permission, or the resource is not known at synthesis. "
+        "[Each statement](../operations/security.md#statements-on-all-resources) has its reason",
+        "service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html",
+    ),
+    "S1": (
+        "Access logs of the bucket for access logs would log themselves. The bucket for scripts is in the first table",
+        "AmazonS3/latest/userguide/enable-server-access-logging.html",
+    ),
+    "SQS3": (
+        "The queue is itself a dead-letter queue, or its messages have no use after minutes",
+        "AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html",
+    ),
+}
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
@@ -68,6 +108,11 @@ def _check_row(finding: CheckovFinding) -> tuple[str, ...]:
     return code(finding.check), finding.title, code(finding.where), ". ".join(filter(None, (same, finding.reason)))
 
 
-def _solutions() -> list[str]:
+def _solution_rows() -> list[tuple[str, ...]]:
     files = _SOURCES.rglob("*.py")
-    return sorted({id for path in files for id in re.findall(r"AwsSolutions-\w+", path.read_text(encoding="utf-8"))})
+    ids = {id for path in files for id in re.findall(r"AwsSolutions-(\w+)", path.read_text(encoding="utf-8"))}
+    assert ids == set(_WHY), f"a rule without a reason, or a reason without a rule: {ids ^ set(_WHY)}"
+    return [
+        (code(f"AwsSolutions-{id}"), f"{why} ([AWS](https://docs.aws.amazon.com/{page}))")
+        for id, (why, page) in sorted(_WHY.items())
+    ]
