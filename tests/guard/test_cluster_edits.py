@@ -77,7 +77,7 @@ def test_each_edit_of_a_deployed_cluster_ends_clean_or_is_refused_before_it(
 
 def test_there_are_sixty_edits_of_each_orchestrator() -> None:
     for example, edits in EDITS.items():
-        assert len(edits) >= (40 if example.startswith("hyperpod") else 60)
+        assert len(edits) >= 60, example
         assert len({edit.name for edit in edits}) == len(edits)
 
 

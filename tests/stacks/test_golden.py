@@ -34,6 +34,18 @@ def test_a_cluster_has_no_lookups() -> None:
     assert "missing" not in manifest
 
 
+def test_the_stacks_on_which_nodes_depend_are_protected_from_termination() -> None:
+    for file in EXAMPLES:
+        cluster = clusterfile.load(file)
+        protected = {
+            stack.stack_name
+            for stack in synth(cluster).stacks
+            if stack.artifact["properties"].get("terminationProtection")
+        }
+        expected = {f"{cluster.name}-{part}" for part in ("Network", "Storage", "Cluster")}
+        assert protected == expected & set(templates(cluster)), file.stem
+
+
 def test_logical_ids_are_the_reviewed_ones() -> None:
     """A changed id replaces the resource; here it shows alone. Some follow the content of a recipe or a bundle."""
     ids = {

@@ -78,6 +78,15 @@ CHECKOV_FINDINGS = (
         "schedules ([AWS](https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/"
         "sqs-server-side-encryption.html))",
     ),
+    CheckovFinding(
+        "CKV_AWS_33",
+        "no principal `*` in the policy of a key",
+        "Key",
+        "",
+        "Only with a data repository association: the service-linked role of FSx has the id of the file system in its "
+        "name, so conditions name the account, S3 and that role "
+        "([AWS](https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html))",
+    ),
     CheckovFinding("CKV_AWS_115", "reserved concurrency of each function", _FUNCTION, "LambdaConcurrency"),
     CheckovFinding("CKV_AWS_116", "a dead-letter queue of each function", _FUNCTION, "LambdaDLQ"),
     CheckovFinding("CKV_AWS_117", "each function inside a VPC", _FUNCTION, "LambdaInsideVPC"),

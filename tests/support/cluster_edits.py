@@ -38,6 +38,7 @@ def rename_group(document: Document) -> None:
 
 CPU = {"type": "m7i.8xlarge", "count": 2}
 OTHER = "cr-0fedcba9876543210"
+PLAN = "arn:aws:sagemaker:us-east-2:123456789012:training-plan"
 KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 
 
@@ -165,6 +166,31 @@ HYPERPOD: list[tuple[str, Any, Verdict]] = [
     ("slurm/version", "26.05", "file"),
     ("slurm/users", {"ada": {"uid": 2001}}, "clean"),
     ("slurm/login/count", 2, "clean"),
+    ("slurm/login/type", "m7i.4xlarge", "data"),
+    ("slurm/queues", {"batch": {"nodes": ["train"]}}, "clean"),
+    ("slurm/settings", {"MaxArraySize": "5000"}, "clean"),
+    ("slurm/health", False, "clean"),
+    ("slurm/rest-api", True, "file"),
+    ("slurm/accounting", False, "file"),
+    ("slurm/size", "LARGE", "file"),
+    ("hyperpod/controller", "m7i.16xlarge", "data"),
+    ("hyperpod/deep-health-checks", False, "clean"),
+    ("hyperpod/node-recovery", False, "clean"),
+    ("hyperpod/bucket", "sagemaker-my-scripts", "data"),
+    (
+        "nodes/tuning",
+        {"type": "p5en.48xlarge", "count": 2, "capacity": {"training-plan": f"{PLAN}/orion-2026"}},
+        "clean",
+    ),
+    ("nodes/train/capacity", {"training-plan": f"{PLAN}/orion-2027"}, "data"),
+    ("nodes/train/spare", 2, "clean"),
+    ("nodes/train/min", 0, "file"),
+    ("nodes/train/taints", {"dedicated": "NoSchedule"}, "file"),
+    ("storage/lustre/metadata-iops", 24000, "clean"),
+    ("storage/lustre/backups", "7 d", "clean"),
+    ("network/internet", False, "file"),
+    ("compliance", ["hipaa"], "clean"),
+    ("image", "ami-0123456789abcdef0", "file"),
 ]
 
 RENAMED = ClusterEdit("a renamed node group", rename_group, "nodes")

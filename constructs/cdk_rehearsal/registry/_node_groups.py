@@ -25,6 +25,12 @@ NODE_COUNTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 # end at any time, such as one of Grafana, and no nodes with jobs.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html
 # (read 2026-11-22)
+_NO_SUCH_UPDATE = "AWS documents no such update of a group"
+_UNDOCUMENTED = {
+    "InstanceStorageConfigs": _NO_SUCH_UPDATE,
+    "OverrideVpcConfig": _NO_SUCH_UPDATE,
+    "TrainingPlanArn": "AWS does not document whether the instances of a group stay",
+}
 _ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 
 
@@ -52,17 +58,19 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
     """Return the changes of a group of nodes whose effect no page of AWS documents, with the reason.
 
     An existing group of SageMaker HyperPod takes another number of instances and other lifecycle scripts. What becomes
-    of its instances when their volumes, file systems or subnets change is not documented.
+    of its instances when their volumes, file systems or subnets change is not documented. A group takes another
+    training plan, and no page tells whether its instances stay.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html
-    (read 2026-11-24)
+    (read 2026-11-24) and https://docs.aws.amazon.com/sagemaker/latest/dg/
+    use-training-plan-for-hyperpod-update-using-api-cli-sdk.html (excerpt)
     """
     if type_name != "AWS::SageMaker::Cluster":
         return {}
     before, after = groups_by_name(old) or {}, groups_by_name(new) or {}
     return {
-        f"InstanceGroups.{name}.{field}": "AWS documents no such update of a group: add one with another name"
+        f"InstanceGroups.{name}.{field}": f"{reason}: add one with another name"
         for name, group in before.items()
-        for field in ("InstanceStorageConfigs", "OverrideVpcConfig")
+        for field, reason in _UNDOCUMENTED.items()
         if name in after and group.get(field) != after[name].get(field)
     }
 
