@@ -55,7 +55,7 @@ CHECKOV_FINDINGS = (
         "CKV_AWS_111",
         "no write access to all resources",
         "((Slurm|Grafana)?NodeRole|LoginRole|HyperPodRole|HostRole|Nodes|OwnNodes|Nodes(X86|Arm)Role)DefaultPolicy"
-        "|AdministratorPolicy",
+        "|AdministratorPolicy|.*AccessLoadBalancersDefaultPolicy",
         _IAM,
         "[Each statement](../operations/security.md#statements-on-all-resources) with its reason",
     ),
@@ -68,7 +68,7 @@ CHECKOV_FINDINGS = (
         "([AWS](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html))",
     ),
     CheckovFinding("CKV_AWS_18", "access logs of each bucket", "DataAccessLogs", "AwsSolutions-S1"),
-    CheckovFinding("CKV_AWS_18", "access logs of each bucket", "Bucket", "S3BucketLoggingEnabled"),
+    CheckovFinding("CKV_AWS_18", "access logs of each bucket", "Bucket|.*AccessCertificates", "S3BucketLoggingEnabled"),
     CheckovFinding(
         "CKV_AWS_27",
         "a KMS key of each queue",
