@@ -14,7 +14,7 @@ from support.node_boot.gpu_node import BIN, P5EN, GpuNode
 from support.waiting import wait_until
 from ultracluster.boot import health_boot, health_settings
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
-from ultracluster.catalogue.monitoring import XIDS, XidPolicy
+from ultracluster.catalogue.monitoring import XIDS, XidPolicy, nvlink5_words
 
 GB200 = INSTANCE_TYPES["p6e-gb200.36xlarge"]
 JOB = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "2001", "SLURM_JOB_GPUS": "0,1,2,3,4,5,6,7"}
@@ -119,6 +119,18 @@ ACTION = "NVRM: Xid (PCI:{gpu}): 154, GPU recovery action changed from 0x0 (None
 def test_the_recovery_action_of_the_driver_drains(node: GpuNode, action: str) -> None:
     node.says("kernel", f"{NVLINK}\n{ACTION.format(gpu='0009:01:00', action=action)}")
     assert refusal(node) == f"XID 154 on GPU 0009:01:00: {action[5:-1]}"
+
+
+def test_a_fatal_sub_code_drains_where_the_driver_reports_no_action(node: GpuNode) -> None:
+    words = dict(zip(("nvlink-xids", "nvlink-harmless"), nvlink5_words(), strict=True))
+    lists = "".join(f"{name} {value}\n" for name, value in words.items())
+    node.file("/etc/ultracluster/health", node.read("/etc/ultracluster/health") + lists)
+    node.says("kernel", NVLINK)
+    assert refusal(node) == "XID 149 on GPU 0009:01:00: NETIR_LINK_EVT"
+    # The host took the link down.
+    node.says("kernel", NVLINK.replace("0x021425c6", "0x028425c6"))
+    node.wait()
+    assert node.call("health-check").returncode == 0
 
 
 def test_a_recovery_action_that_is_over_and_a_fault_of_a_link_alone_take_the_job(node: GpuNode) -> None:

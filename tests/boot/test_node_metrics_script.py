@@ -12,22 +12,21 @@ import pytest
 from support.node_boot import Node
 from support.ports import free_ports
 from support.waiting import wait_until
+from ultracluster.boot import scripts
+from ultracluster.catalogue.monitoring import nvlink5_words
 from ultracluster.monitoring.collectors._node import node_exporter_flags
 from ultracluster.monitoring.names import EFA_COUNTERS, Profile
 
 OUT = "/var/lib/node_exporter/textfile_collector"
 JOBS = "/var/lib/ultracluster/job-metrics"
-SYSTEMCTL = """#!/usr/bin/env bash
-case $2 in --property=ActiveState) echo failed ;; --property=LoadState) echo loaded ;; *) exit 9 ;; esac
-"""
 # As in NVIDIA's Fabric Manager User Guide (read 2026-11-22).
-JOURNALCTL = """#!/usr/bin/env bash
-[[ $* == *--grep=SXid* ]] || exit 9
-echo "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO (First)"
-echo "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Severity 0 Engine instance 46 Sub-engine instance 00"
-echo "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up"
-echo "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 08 egress non-posted PRIV error"
+SWITCHES = """\
+nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO (First)
+nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Severity 0 Engine instance 46 Sub-engine instance 00
+nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up
+nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 08 egress non-posted PRIV error
 """
+NVLINK5 = dict(zip(("--nvlink-xids", "--nvlink-harmless"), nvlink5_words(), strict=True))
 # Debian's name, and upstream's.
 NODE_EXPORTER = shutil.which("prometheus-node-exporter") or "node_exporter"
 ARGUMENTS = ("--gpus", "8", "--efa", "4", "--counters", " ".join(EFA_COUNTERS), "--name", "train-1")
@@ -262,16 +261,87 @@ def test_a_node_reports_its_place_in_the_network(node: Node) -> None:
     assert "--region us-east-2 --instance-ids i-1" in call
 
 
-def test_the_switches_between_the_gpus_are_watched(node: Node) -> None:
+def kernel_log(node: Node, text: str, *, in_container: bool = False) -> None:
+    """Make journalctl print a kernel log: the node's own, or by chroot from a container that has none."""
+    (node.root / "kernel.log").write_text(text)
+    for name in ("journalctl", "chroot"):
+        (node.bin / name).unlink(missing_ok=True)
+    program = node.bin / ("chroot" if in_container else "journalctl")
+    first = f'[ "$1" = {node.root} ] && [ "$2" = journalctl ] || exit 9; ' if in_container else ""
+    program.write_text(f'#!/bin/bash\n{first}[[ "$*" == *--dmesg* ]] || exit 9; cat {node.root}/kernel.log\n')
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize("in_container", [False, True], ids=["node", "container"])
+def test_the_switches_between_the_gpus_are_watched(node: Node, in_container: bool) -> None:
+    kernel_log(node, SWITCHES, in_container=in_container)
+    switched = (*ARGUMENTS, "--nvswitch", "yes")
+    # Neither a node without NVSwitches nor one without a fabric manager can lack it.
+    node.file("/usr/lib/systemd/system/nvidia-fabricmanager.service", "")
     assert not [name for name in samples(node) if "fabric" in name or "nvswitch" in name]
-    for command, text in (("systemctl", SYSTEMCTL), ("journalctl", JOURNALCTL)):
-        (node.bin / command).unlink()
-        (node.bin / command).write_text(text)
-        (node.bin / command).chmod(0o755)
-    result = samples(node)
+    result = samples(node, *switched)
     assert result["ultracluster_fabric_manager_up"] == 0
     assert result['ultracluster_nvswitch_errors{kind="fatal"}'] == 1
     assert result['ultracluster_nvswitch_errors{kind="other"}'] == 2
+    node.file("/sys/fs/cgroup/system.slice/nvidia-fabricmanager.service/cgroup.events", "populated 1\nfrozen 0\n")
+    assert samples(node, *switched)["ultracluster_fabric_manager_up"] == 1
+    (node.root / "usr/lib/systemd/system/nvidia-fabricmanager.service").unlink()
+    assert not [name for name in samples(node, *switched) if "fabric" in name or "nvswitch" in name]
+
+
+XID = "[12.3] NVRM: Xid (PCI:0009:0{gpu}:00): {rest}\n"
+# Lines of drivers 570 to 595 from public reports, as in test_health_scripts.py.
+LINK = "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 ({word} 0x00000000 0x00000000)"
+ACTION = "154, GPU recovery action changed from 0x0 (None) to {}"
+RECOVERY = {
+    "a fatal sub-code": (LINK.format(word="0x021425c6"), {"149/NETIR_LINK_EVT": 1}),
+    "a link that the peer took down": (LINK.format(word="0x026425c6"), {}),
+    "a link that the host took down": (LINK.format(word="0x028425c6"), {}),
+    "a sub-code that is not fatal": (LINK.format(word="0x021425c6").replace("Fatal  ", "Nonfatal"), {}),
+    "a fatal sub-code of another XID": (
+        "150, MSE_WATCHDOG Fatal XC0 i0 Link -1 (0x00000000 0x0)", {"150/MSE_WATCHDOG": 1}
+    ),
+    "a process beside it": (
+        LINK.format(word="0x021425c6").replace("149,", "149, pid=12, name=python,"), {"149/NETIR_LINK_EVT": 1}
+    ),
+    "the action of the driver": (ACTION.format("0x1 (GPU Reset Required)"), {"154/GPU Reset Required": 1}),
+    "an action that is none": (ACTION.format("0x0 (None)"), {}),
+    "another XID": ("31, pid=1, name=python, Ch 00000008 Fatal", {}),
+}  # fmt: skip
+
+
+def recovery(node: Node, *lines: str, **options: str) -> dict[str, float]:
+    kernel_log(node, "".join(XID.format(gpu=gpu, rest=rest) for gpu, rest in enumerate(lines, 1)))
+    arguments = [word for pair in (NVLINK5 | options).items() for word in pair]
+    result = samples(node, *ARGUMENTS, *arguments).items()
+    pattern = re.compile(r'ultracluster_gpu_recovery_required{xid="(\d+)",reason="(.*)"}')
+    return {"/".join(match.groups()): value for name, value in result if (match := pattern.match(name))}
+
+
+@pytest.mark.parametrize(("line", "required"), RECOVERY.values(), ids=RECOVERY)
+def test_the_driver_requires_recovery(node: Node, line: str, required: dict[str, float]) -> None:
+    assert recovery(node, line) == required
+
+
+def test_recovery_counts_gpus_by_their_last_word(node: Node) -> None:
+    assert recovery(node, *[LINK.format(word="0x021425c6")] * 3) == {"149/NETIR_LINK_EVT": 3}
+    over = "154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)"
+    text = XID.format(gpu=1, rest=LINK.format(word="0x021425c6")) + XID.format(gpu=1, rest=over)
+    kernel_log(node, text)
+    arguments = [word for pair in NVLINK5.items() for word in pair]
+    assert not [name for name in samples(node, *ARGUMENTS, *arguments) if "recovery" in name]
+    # Of generations before Blackwell the action counts alone.
+    kernel_log(node, text.partition("\n")[0] + "\n")
+    assert not [name for name in samples(node) if "recovery" in name]
+
+
+def test_both_scripts_read_recovery_alike() -> None:
+    functions = [
+        re.search(r"^recovery_actions\(\) \{.*?^\}$", scripts.text(f"{name}.sh"), re.M | re.S)
+        for name in ("node-metrics", "health-check")
+    ]
+    node_metrics, health_check = [function and function[0] for function in functions]
+    assert node_metrics == health_check is not None
 
 
 def test_a_real_node_exporter_serves_what_the_job_wrote(node: Node, tmp_path: Path) -> None:
@@ -309,7 +379,11 @@ def test_a_real_node_exporter_serves_what_the_job_wrote(node: Node, tmp_path: Pa
         (("--gpus", "x", "--efa", "4"), "--gpus is a whole number, got 'x'"),
         (("--gpus", "8"), "--efa is a whole number, got ''"),
         (("--gpus", "8", "--efa", "4", "--counters", "a;b"), "--counters are names of counters, got 'a;b'"),
-        (("--gpu", "8"), "unknown argument --gpu; known: --gpus, --efa, --counters, --name, --queue"),
+        (
+            ("--gpu", "8"),
+            "unknown argument --gpu; known: --gpus, --efa, --counters, --name, --queue, --nvswitch, --nvlink-xids, "
+            "--nvlink-harmless",
+        ),
         (("--gpus",), "--gpus needs a value"),
     ],
 )

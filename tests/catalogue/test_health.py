@@ -4,7 +4,7 @@ import pytest
 
 from ultracluster.catalogue.ec2 import NCCL_FIGURES
 from ultracluster.catalogue.ec2._nccl_floors import nccl_figure
-from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
+from ultracluster.catalogue.monitoring import XIDS, GpuGeneration, XidPolicy, xid_policy, xids
 from ultracluster.catalogue.monitoring._xids import _APPLICATION, _FATAL, _RESET, _WATCH
 
 
@@ -17,6 +17,15 @@ def test_a_gpu_that_fell_off_the_bus_is_fatal_and_a_segfault_of_the_program_is_n
     assert XIDS[79] is XidPolicy.FATAL
     assert XIDS[31] is XidPolicy.APPLICATION
     assert xids(XidPolicy.FATAL) == (54, 79, 142, 151, 168)
+
+
+def test_policies_differ_by_generation_of_gpus() -> None:
+    assert [xid_policy(64, each) for each in GpuGeneration] == [XidPolicy.FATAL, *[XidPolicy.RESET] * 3]
+    assert [xid_policy(74, each) for each in GpuGeneration] == [XidPolicy.RESET, XidPolicy.RESET, None, None]
+    assert [xid_policy(149, each) for each in GpuGeneration] == [None, None, XidPolicy.WATCH, XidPolicy.WATCH]
+    assert [xid_policy(142, each) for each in GpuGeneration] == [None, None, None, XidPolicy.FATAL]
+    assert [xid_policy(136, each) for each in GpuGeneration] == [None, XidPolicy.RESET, None, None]
+    assert xid_policy(999, GpuGeneration.AMPERE) is XidPolicy.WATCH
 
 
 def test_a_figure_counts_for_its_own_nodes_and_message_only() -> None:

@@ -309,6 +309,12 @@ CASES: dict[str, Case] = {
     "NvswitchFatal": threshold(
         "ultracluster_nvswitch_errors", "1", "0", window=60, make=with_labels(kind="fatal", job="node")
     ),
+    "GpuRecoveryRequired": threshold(
+        "ultracluster_gpu_recovery_required",
+        "1",
+        "0",
+        make=with_labels(xid="154", reason="GPU Reset Required", job="node"),
+    ),
     "NodeMemoryLow": threshold(
         "node_memory_MemAvailable_bytes",
         "4",
@@ -409,7 +415,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "JobGoodputLow": Case(
-        fires=(job("train_productive_seconds_total", "0+30x180"), 60),
+        fires=(at_work("1x180") | job("train_productive_seconds_total", "0+30x180"), 60),
         # A job that has just begun.
         silent=(at_work() | job("train_productive_seconds_total", "0+55x180"), 40),
         # It starts again for half an hour, and says nothing.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ultracluster.boot._boot_guard import BOOT_GUARD
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, slurmd_drop_in, unit_file
 from ultracluster.catalogue.ec2 import InstanceType, nvlinks
-from ultracluster.catalogue.monitoring import XidPolicy, xids
+from ultracluster.catalogue.monitoring import XidPolicy, nvlink5_words, xids
 
 #: The unit that checks a node's devices at boot, before slurmd starts. It also makes the directory of the jobs on each
 #: GPU, which dcgm-exporter takes as `--hpc-job-mapping-dir`.
@@ -59,6 +59,9 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
         "efa": str(efa_devices),
         "xids": " ".join(map(str, xids(XidPolicy.FATAL, XidPolicy.RESET))),
     }
+    gpu = instance_type.gpu
+    if instance_type.gpus and (gpu is None or gpu.nvlink_generation >= 5):
+        lines |= dict(zip(("nvlink-xids", "nvlink-harmless"), nvlink5_words(), strict=True))
     files = [program(name, in_place=True) for name in ("health-check", "prolog", "epilog")]
     if instance_type.ultraservers:
         files.append(program("imex", in_place=True))

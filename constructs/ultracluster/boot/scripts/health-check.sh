@@ -25,7 +25,7 @@ patience=0
 recent=0
 forget=no
 code=1
-gpus=0 nvlinks=0 efa=0 xids=""
+gpus=0 nvlinks=0 efa=0 xids="" nvlink_xids="" nvlink_harmless=""
 problems=""
 
 state() {
@@ -71,6 +71,8 @@ read_wanted() {
             nvlinks) nvlinks=$value ;;
             efa) efa=$value ;;
             xids) xids=$value ;;
+            nvlink-xids) nvlink_xids=$value ;;
+            nvlink-harmless) nvlink_harmless=$value ;;
             # A newer version of the list may have more names.
             *) echo "health-check: $wanted: unknown name $name is ignored" >&2 ;;
         esac
@@ -184,13 +186,37 @@ check_xids() {
     while read -r bus xid; do
         [[ " $xids " != *" $xid "* ]] || problem "XID $xid on GPU $bus"
     done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): ([0-9]+).*/\2 \3/p' "$run/kernel.out" | sort -u)
-    # NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
-    # The driver's own decision, whichever XID led to it, such as a fatal one of 144 to 150. The last one counts. See
+    # The driver's own decision, XID 154, counts, whichever XID led to it. Drivers without it have sub-codes. See
     # https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/error-recovery-and-response-flags.html (read 2026-11-23).
-    while read -r bus action; do
-        [ "$action" = None ] || problem "XID 154 on GPU $bus: $action"
-    done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): 154, .* to 0x[0-9a-fA-F]+ \(([^)]*)\).*/\2 \3/p' \
-        "$run/kernel.out" | awk '{ last[$1] = $0 } END { for (bus in last) print last[bus] }' | sort)
+    while IFS=$'\t' read -r bus xid action; do
+        problem "XID $xid on GPU $bus: $action"
+    done < <(recovery_actions "$nvlink_xids" "$nvlink_harmless" <"$run/kernel.out" | sort)
+}
+
+# NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 ...)
+# NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)
+# Print the GPUs that need recovery: bus, XID and reason, separated by tabs. Bits 20 to 25 of the first word are the
+# sub-code.
+recovery_actions() {
+    awk -v xids=" $1 " -v harmless=" $2 " '
+        !/NVRM: Xid \(/ { next }
+        {
+            bus = $0; sub(/.*NVRM: Xid \((PCI:)?/, "", bus); rest = bus; sub(/\).*/, "", bus)
+            sub(/^[^)]*\): /, "", rest); xid = rest; sub(/[^0-9].*/, "", xid)
+        }
+        xid == 154 && match(rest, / to 0x[0-9a-fA-F]+ \([^)]*\)/) {
+            reason = substr(rest, RSTART, RLENGTH); sub(/^[^(]*\(/, "", reason); sub(/\)$/, "", reason)
+            if (reason == "None") delete last[bus]; else last[bus] = xid "\t" reason
+        }
+        index(xids, " " xid " ") && match(rest, /[A-Z_0-9\/]+ +Fatal /) {
+            reason = substr(rest, RSTART, RLENGTH); sub(/ .*/, "", reason); code = 0
+            if (match(rest, /\(0x[0-9a-fA-F]+/) && RLENGTH == 11) {
+                word = tolower(substr(rest, RSTART + 3, 8)); digits = "0123456789abcdef"
+                code = (index(digits, substr(word, 2, 1)) - 1) % 4 * 16 + index(digits, substr(word, 3, 1)) - 1
+            }
+            if (!index(harmless, " " xid ":" code " ") && !(bus in last)) last[bus] = xid "\t" reason
+        }
+        END { for (bus in last) print bus "\t" last[bus] }'
 }
 
 # The fifth field of chronyc tracking is the offset of the clock in seconds: 0 as well while chrony has no server, which

@@ -3,12 +3,16 @@
 # the devices that should be there, the health that other scripts leave, which job has which GPU, and Lustre's traffic.
 #
 #   node-metrics.sh --gpus 8 --efa 32 --counters "tx_bytes rx_drops" [--name train-1] [--queue yes]
+#       [--nvswitch yes] [--nvlink-xids "144 149" --nvlink-harmless "149:38"]
 #
 #   --gpus      GPUs that the instance type has
 #   --efa       EFA devices that the node was given
 #   --counters  which of EFA's counters are kept
 #   --name      name of the node in its scheduler; default: its host name without the domain
 #   --queue     yes: also write user, account, partition and name of Slurm's running jobs
+#   --nvswitch  yes: the node has NVSwitches, and so a fabric manager
+#   --nvlink-xids      XIDs whose fatal sub-codes need a reset of the GPU
+#   --nvlink-harmless  sub-codes of them that do not, XID:SUBCODE
 #
 # Exit code 0: written. 2: wrong usage. A source that is not there gives no samples, and is no failure.
 set -euo pipefail
@@ -19,7 +23,7 @@ shopt -s nullglob
 root=${ULTRACLUSTER_ROOT:-}
 out=${ULTRACLUSTER_TEXTFILES:-$root/var/lib/node_exporter/textfile_collector}
 job_metrics=$root/var/lib/ultracluster/job-metrics
-gpus="" efa="" counters="" name="" queue=""
+gpus="" efa="" counters="" name="" queue="" nvswitch="" nvlink_xids="" nvlink_harmless=""
 
 usage() {
     echo "node-metrics: $*" >&2
@@ -35,7 +39,11 @@ read_arguments() {
             --counters) counters=$2 ;;
             --name) name=$2 ;;
             --queue) queue=$2 ;;
-            *) usage "unknown argument $1; known: --gpus, --efa, --counters, --name, --queue" ;;
+            --nvswitch) nvswitch=$2 ;;
+            --nvlink-xids) nvlink_xids=$2 ;;
+            --nvlink-harmless) nvlink_harmless=$2 ;;
+            *) usage "unknown argument $1; known: --gpus, --efa, --counters, --name, --queue, --nvswitch," \
+                "--nvlink-xids, --nvlink-harmless" ;;
         esac
         shift 2
     done
@@ -164,20 +172,72 @@ jobs() {
 
 gpu_job() { printf 'ultracluster_gpu_job{gpu="%s",job_id="%s"} 1\n' "$(clean "$1")" "$(clean "$2")"; }
 
+# Print the driver's lines of the kernel log of this boot, or fail if it cannot be read. A container on Kubernetes has no
+# journalctl: it uses the node's.
+driver_log() {
+    local command=(journalctl --dmesg --no-pager --quiet --output=short-unix "$@")
+    [ "$gpus" -gt 0 ] || return 1
+    command -v journalctl >/dev/null || command=(chroot "$root" "${command[@]}")
+    timeout 10 "${command[@]}" 2>/dev/null
+}
+
 # The switches between the GPUs. Their errors are in the kernel log only, as
 # "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 ...":
-# https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/ (read 2026-11-22).
+# https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/ (read 2026-11-22). systemd is not reached from a
+# container, its cgroups are.
 fabric() {
-    local state lines
-    command -v systemctl >/dev/null && command -v journalctl >/dev/null || return 0
-    state=$(systemctl show --property=ActiveState --value nvidia-fabricmanager.service 2>/dev/null) || return 0
-    [ "$(systemctl show --property=LoadState --value nvidia-fabricmanager.service 2>/dev/null)" = loaded ] || return 0
+    local units events lines
+    [ "$nvswitch" = yes ] || return 0
+    units=("$root"/{etc,lib,usr/lib}/systemd/system/nvidia-fabricmanager.service)
+    for events in "${units[@]}"; do [ ! -e "$events" ] || break; done
+    [ -e "$events" ] || return 0
+    events=$root/sys/fs/cgroup/system.slice/nvidia-fabricmanager.service/cgroup.events
     family ultracluster_fabric_manager_up gauge "Whether the fabric manager runs."
-    printf 'ultracluster_fabric_manager_up %d\n' "$([ "$state" = active ] && echo 1 || echo 0)"
-    lines=$(timeout 10 journalctl --dmesg --since=-10min --no-pager --output=cat --grep='SXid' 2>/dev/null) || lines=""
+    printf 'ultracluster_fabric_manager_up %d\n' "$(grep -cx 'populated 1' "$events" 2>/dev/null || true)"
+    lines=$(driver_log --since=-10min) || return 0
     family ultracluster_nvswitch_errors gauge "Errors of NVSwitches in ten minutes."
     printf 'ultracluster_nvswitch_errors{kind="fatal"} %d\n' "$(grep -c 'SXid ([^)]*): [0-9]*, Fatal' <<<"$lines" || true)"
     printf 'ultracluster_nvswitch_errors{kind="other"} %d\n' "$(grep -c 'SXid ([^)]*): [0-9]*, Non-fatal' <<<"$lines" || true)"
+}
+
+# Recovery that the driver requires, by the last word on each GPU. An administrator who has dealt with it calls
+# health-check.sh --forget-xids. As in health-check.sh:
+# NVRM: Xid (PCI:0009:01:00): 149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 ...)
+# NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)
+recovery() {
+    local text since
+    since=$(cat "$root/run/ultracluster/devices/xids-since" 2>/dev/null) || since=""
+    text=$(driver_log ${since:+"--since=@$since"} | recovery_actions "$nvlink_xids" "$nvlink_harmless" |
+        awk -F '\t' '{ count[$2 "\t" $3]++ } END { for (key in count) print key "\t" count[key] }') || return 0
+    family ultracluster_gpu_recovery_required gauge "GPUs that need recovery by the last word of their driver."
+    while IFS=$'\t' read -r xid reason number; do
+        [ -z "$xid" ] || printf 'ultracluster_gpu_recovery_required{xid="%s",reason="%s"} %d\n' "$xid" \
+            "${reason//[^a-zA-Z0-9 _\/-]/_}" "$number"
+    done <<<"$text"
+}
+
+# Print the GPUs that need recovery: bus, XID and reason, separated by tabs. Bits 20 to 25 of the first word are the
+# sub-code.
+recovery_actions() {
+    awk -v xids=" $1 " -v harmless=" $2 " '
+        !/NVRM: Xid \(/ { next }
+        {
+            bus = $0; sub(/.*NVRM: Xid \((PCI:)?/, "", bus); rest = bus; sub(/\).*/, "", bus)
+            sub(/^[^)]*\): /, "", rest); xid = rest; sub(/[^0-9].*/, "", xid)
+        }
+        xid == 154 && match(rest, / to 0x[0-9a-fA-F]+ \([^)]*\)/) {
+            reason = substr(rest, RSTART, RLENGTH); sub(/^[^(]*\(/, "", reason); sub(/\)$/, "", reason)
+            if (reason == "None") delete last[bus]; else last[bus] = xid "\t" reason
+        }
+        index(xids, " " xid " ") && match(rest, /[A-Z_0-9\/]+ +Fatal /) {
+            reason = substr(rest, RSTART, RLENGTH); sub(/ .*/, "", reason); code = 0
+            if (match(rest, /\(0x[0-9a-fA-F]+/) && RLENGTH == 11) {
+                word = tolower(substr(rest, RSTART + 3, 8)); digits = "0123456789abcdef"
+                code = (index(digits, substr(word, 2, 1)) - 1) % 4 * 16 + index(digits, substr(word, 3, 1)) - 1
+            }
+            if (!index(harmless, " " xid ":" code " ") && !(bus in last)) last[bus] = xid "\t" reason
+        }
+        END { for (bus in last) print bus "\t" last[bus] }'
 }
 
 # `read_bytes 12 samples [bytes] MIN MAX SUM`, by file system: fs1-ffff8881 is a mount of fs1.
@@ -284,7 +344,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$out"
     sweep
-    { expected && cpu && efa_counters && health && software && topology && jobs && queue && fabric && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
+    { expected && cpu && efa_counters && health && software && topology && jobs && queue && fabric && recovery && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"
     mv "$out/.ultracluster_node" "$out/ultracluster_node.prom"
 }

@@ -46,7 +46,8 @@ _RESET = (46, 48, 62, 64, 74, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 1
 #: Codes of `RESET` for which an A100 needs a restart of its node: AWS's check reboots p4d and p4de for them.
 RESTART_ON_A100: Annotated[tuple[int, ...], Stated(_CATALOGUES, columns="XIDs")] = (64, 95)
 # NVIDIA: IGNORE; UPDATE_SWFW 78; CHECK_UVM 159; the NVLink5 workflows 144 to 150, which AWS's check monitors; 154, the
-# recovery action has changed, which health-check.sh reads from the kernel's log: fatal ones of 144 to 150 end in it.
+# recovery action has changed. health-check.sh and node-metrics.sh read it, and the sub-codes of 144 to 150, from the
+# kernel's log: see `_xid_generations`.
 # 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.
 _WATCH = (
     *(37, 38, 44, 63, 66, 67, 78, 92, 93, 106, 107, 121, 137, 141),

@@ -10,7 +10,7 @@ from ultracluster.rules import Refusal
 #: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
 #: their number. All alerts together stay below AMP's quota of 1,000 active alerts
 #: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-21): a test adds them up.
-MOST = 18
+MOST = 17
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 #: Rationale of a threshold without a published source.

@@ -30,7 +30,7 @@ _MESSAGE = (
     "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
 )
 _GPUS = (
-    "GpuXidReset|GpuXidWatch|GpuMissing|GpuEccUncorrected|GpuEccCorrectedStorm|NvlinkErrors|NvlinkRecoveryFailed|"
+    "GpuXidReset|GpuXidWatch|GpuRecoveryRequired|GpuMissing|GpuEccUncorrected|GpuEccCorrectedStorm|NvlinkErrors|NvlinkRecoveryFailed|"
     "PcieReplays"
 )
 _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
@@ -38,7 +38,9 @@ _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
 _INHIBITIONS = (
     (['alertname="NodeLost"', 'instance=~".+"'], ['alertname!="NodeLost"', 'instance=~".+"'], _NODE),
     (['alertname="GpuXidFatal"', 'instance=~".+"'], [f'alertname=~"{_GPUS}|ExporterDown"'], _NODE),
-    (['alertname="GpuXidReset"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|NvlinkErrors"'], _NODE),
+    (['alertname="GpuXidReset"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|GpuRecoveryRequired|NvlinkErrors"'],
+     _NODE),
+    (['alertname="GpuRecoveryRequired"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|NvlinkErrors"'], _NODE),
     (['alertname=~"GpuMetricImplausible|GpuMetricsUnrecognised"', 'instance=~".+"'],
      ['alertname=~"GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock"'], _NODE),
     (['alertname="EfaDeviceMissing"', 'instance=~".+"'], ['alertname=~"EfaPathTrouble|EfaRetransmits"'], _NODE),

@@ -2,6 +2,7 @@
 
 from ultracluster.catalogue.monitoring import RESTART_ON_A100, XidPolicy, xids
 from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, Alert, Severity
+from ultracluster.monitoring.names import RESTART_SELECTOR
 
 _XIDS = (
     "NVIDIA's Xid catalogue and the lists of AWS, as `ultracluster.catalogue.monitoring` holds them with their sources."
@@ -16,7 +17,8 @@ def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str)
     expr = f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[{window}]) > 0"
     if policy is XidPolicy.FATAL:
         codes = "|".join(map(str, xids(policy)))
-        expr += f' or node_xid:ultracluster_gpu_last_xid:count{{xid=~"{codes}"}}'
+        last = "node_xid:ultracluster_gpu_last_xid:count"
+        expr += f' or {last}{{xid=~"{codes}"}} or {last}{{{RESTART_SELECTOR}}}'
     return Alert(
         name=f"GpuXid{policy.capitalize()}",
         severity=severity,
@@ -41,7 +43,8 @@ GPU_ALERTS = (
     _xid(
         XidPolicy.FATAL,
         Severity.CRITICAL,
-        "A GPU is lost until the node is restarted or replaced, such as by XID 79, fallen off the bus.",
+        "A GPU is lost until the node is restarted or replaced, such as by XID 79, fallen off the bus. XID "
+        f"{' and '.join(map(str, RESTART_ON_A100))} need a restart on p4d and p4de, and a reset on later generations.",
         DRAIN,
         "Restart the instance; when it comes back with the same, replace it.",
         "Start the job again from its last checkpoint without the node.",
@@ -51,8 +54,7 @@ GPU_ALERTS = (
         Severity.CRITICAL,
         "A GPU needs a reset before it takes another job; what it computes until then cannot be trusted.",
         DRAIN,
-        "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`. On p4d and p4de, restart the instance for "
-        f"XID {' and '.join(map(str, RESTART_ON_A100))}.",
+        "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`.",
         "Resume the node; at the second time within days, replace it.",
     ),
     _xid(
@@ -66,6 +68,25 @@ GPU_ALERTS = (
         Severity.INFO,
         "The program did something that a GPU refuses, such as an access out of bounds. The node is fine.",
         "Notify the job's owner. The node needs nothing.",
+    ),
+    Alert(
+        name="GpuRecoveryRequired",
+        severity=Severity.CRITICAL,
+        expr="ultracluster_node_gpu_recovery_required > 0",
+        summary="{{ $value }} GPUs of node {{ $labels.instance }} need recovery: XID {{ $labels.xid }}, "
+        "{{ $labels.reason }}",
+        description="The driver has set a recovery action (XID 154), or an NVLink of Blackwell had an error with a "
+        "fatal sub-code (XID 144 to 150). The GPU takes no job until it is recovered.",
+        diagnosis=(_DMESG, "The XIDs before it: the cause.", "`nvidia-smi -q | grep -A1 'Recovery Action'`."),
+        actions=(
+            DRAIN,
+            "Reset Required, Drain and Reset, or a sub-code: `nvidia-smi --gpu-reset -i INDEX` when no process uses "
+            "the GPUs. In an UltraServer, all its nodes must be idle.",
+            "Node Reboot Required: restart the instance.",
+            "At the second time within days, replace the node.",
+        ),
+        rationale="The driver decides. Sub-codes: NVIDIA's Xid catalogue, decode of 144 to 150 (read 2026-11-25). It "
+        "ends when the driver reports the action None, or the node restarts.",
     ),
     Alert(
         name="GpuEccUncorrected",

@@ -5,7 +5,8 @@ import shlex
 from dataclasses import dataclass
 
 from ultracluster.boot import NodeBoot, NodeFile, scripts, without_comments
-from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.ec2 import InstanceType, nvlinks
+from ultracluster.catalogue.monitoring import nvlink5_words
 from ultracluster.monitoring.collectors._agent import INTERVAL_S, PORTS, agent_configuration
 from ultracluster.monitoring.collectors._counters import Dcgm, counters
 from ultracluster.monitoring.names import EFA_COUNTERS, EFA_COUNTERS_FULL, Profile
@@ -199,7 +200,14 @@ def dcgm_exporter_flags(profile: Profile) -> tuple[str, ...]:
 def textfile_arguments(instance_type: InstanceType, efa_devices: int, profile: Profile) -> str:
     """Return the arguments of the script node-metrics.sh."""
     names = EFA_COUNTERS + (EFA_COUNTERS_FULL if profile >= Profile.FULL else ())
-    return f'--gpus {instance_type.gpus} --efa {efa_devices} --counters "{" ".join(names)}"'
+    words = [f'--gpus {instance_type.gpus} --efa {efa_devices} --counters "{" ".join(names)}"']
+    # The fabric manager of an UltraServer runs in its switch trays.
+    if nvlinks(instance_type) and not instance_type.ultraservers:
+        words.append("--nvswitch yes")
+    gpu = instance_type.gpu
+    if instance_type.gpus and (gpu is None or gpu.nvlink_generation >= 5):
+        words.append('--nvlink-xids "{}" --nvlink-harmless "{}"'.format(*nvlink5_words()))
+    return " ".join(words)
 
 
 def _script(name: str) -> NodeFile:

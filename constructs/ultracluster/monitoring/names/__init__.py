@@ -22,7 +22,7 @@ from ultracluster.monitoring.names._fleet import (
     SLURM_METRICS,
     SLURM_NODE_STATES,
 )
-from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW, DCGM_METRICS, XID_WINDOW
+from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW, DCGM_METRICS, RESTART_SELECTOR, XID_WINDOW
 from ultracluster.monitoring.names._metric import NODE, Metric, Profile, Source
 from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
 from ultracluster.monitoring.names._reading import read_from_exporters, reads
@@ -41,6 +41,7 @@ __all__ = [
     "NODE",
     "OTHERS",
     "PROBLEM",
+    "RESTART_SELECTOR",
     "SLURM_JOB_STATES",
     "SLURM_METRICS",
     "SLURM_NODE_STATES",

@@ -16,7 +16,7 @@ Sources:
 the alert `GpuMetricImplausible`.
 """
 
-from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
+from ultracluster.catalogue.monitoring import RESTART_ON_A100, RESTART_TYPES, XIDS, XidPolicy, xids
 from ultracluster.monitoring.names._metric import GPU, NODE, Profile, aggregated, recorded, renamed
 
 _MIB = 2**20
@@ -153,6 +153,19 @@ DCGM_METRICS = (*_STATE, *_ACTIVITY, *_ERRORS)
 GPU_METRICS = (*DCGM_METRICS, *_WINDOWS)
 
 
+#: Selector of XIDs that need a restart on A100 and a reset elsewhere.
+RESTART_SELECTOR = f'xid=~"{"|".join(map(str, RESTART_ON_A100))}", instance_type=~"{"|".join(RESTART_TYPES)}"'
+
+
+def _of_policy(policy: XidPolicy) -> str:
+    """Return the XIDs of a policy, on nodes of every generation of GPUs."""
+    metric = "ultracluster_gpu_xid_errors"
+    result = f"{metric}{{{_selector(policy)}}}"
+    if policy is XidPolicy.FATAL:
+        return f"{result} or {metric}{{{RESTART_SELECTOR}}}"
+    return f"({result} unless {metric}{{{RESTART_SELECTOR}}})" if policy is XidPolicy.RESET else result
+
+
 def _selector(policy: XidPolicy) -> str:
     """Return the label selector of a policy. Each code has exactly one; those without published advice are watched."""
     if policy is not XidPolicy.WATCH:
@@ -167,7 +180,7 @@ GPU_NODE_METRICS = (
     *(
         aggregated(f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum", "count",
                    f"XIDs of the policy {policy} in the five minutes before, over the GPUs of the node.",
-                   f"ultracluster_gpu_xid_errors{{{_selector(policy)}}}")
+                   _of_policy(policy))
         for policy in XidPolicy
     ),
     # The last XID of a GPU stays until the driver is loaded again: right for those that only a restart cures.
