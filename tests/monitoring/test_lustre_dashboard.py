@@ -29,6 +29,8 @@ FSX = {
     "DataReadBytes": set(),
     "DataWriteBytes": set(),
     "MetadataOperations": set(),
+    "DiskReadOperations": {"StorageTargetId"},
+    "DiskWriteOperations": {"StorageTargetId"},
 }
 
 

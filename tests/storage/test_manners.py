@@ -149,6 +149,36 @@ def test_every_figure_of_an_alarm_is_an_argument() -> None:
     assert first["Properties"]["AlarmActions"] == second["Properties"]["OKActions"]
 
 
+@pytest.mark.parametrize(
+    ("iops", "expression"),
+    [
+        (6_000, "100 * MAX([r0 + w0]) / PERIOD(r0) / 6000"),
+        (24_000, "100 * MAX([r0 + w0, r1 + w1]) / PERIOD(r0) / 12000"),
+    ],
+)
+def test_the_alarm_of_metadata_iops_reads_each_target_against_its_share(iops: int, expression: str) -> None:
+    metrics = storage.LustreMetrics(FS, metadata_iops=iops)
+    metric = metrics.metric_metadata_iops_utilization()
+    assert metric is not None
+    config = metric.to_metric_config().math_expression
+    assert config is not None
+    assert config.expression == expression
+    used = {name: cast(cloudwatch.Metric, item) for name, item in config.using_metrics.items()}
+    assert {name: (item.metric_name, item.statistic, item.dimensions) for name, item in used.items()} == {
+        f"{letter}{target}": (name, "Sum", {"FileSystemId": FS, "StorageTargetId": f"MDT{target:04d}"})
+        for target in range(len(used) // 2)
+        for letter, name in (("r", "DiskReadOperations"), ("w", "DiskWriteOperations"))
+    }
+    assert metrics.alarm_definitions()["MetadataIopsBusy"].threshold == 80
+    assert "MetadataIopsBusy" not in storage.LustreMetrics(FS).alarm_definitions()
+    # An alarm takes ten metrics.
+    most = storage.LustreMetrics(FS, metadata_iops=192_000).metric_metadata_iops_utilization()
+    assert most is not None
+    most_config = most.to_metric_config().math_expression
+    assert most_config is not None
+    assert len(most_config.using_metrics) == 10
+
+
 @each_home
 def test_all_alarms_of_all_file_systems_take_the_same_arguments(kind: str) -> None:
     base, other = stacks("Stack", "Alarms")

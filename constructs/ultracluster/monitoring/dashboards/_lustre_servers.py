@@ -54,6 +54,13 @@ LUSTRE_SERVERS = Dashboard(
                    "Opening, listing, creating. Thousands a second in training: data in too many files.",
                    (FsxQuery("MetadataOperations", per_second=True, legend="operations"),),
                    width=12, least=0, unit="ops"),
+            series("Metadata IOPS of the first target", "Metadata operations that need the disk of MDT0000, against "
+                   "the metadata IOPS of the file system: 12,000 a target. The alarm MetadataIopsBusy reads them all.",
+                   (FsxQuery("DiskReadOperations", per_second=True, legend="read",
+                             dimensions=(("StorageTargetId", "MDT0000"),)),
+                    FsxQuery("DiskWriteOperations", per_second=True, legend="written",
+                             dimensions=(("StorageTargetId", "MDT0000"),))),
+                   width=12, least=0, unit="iops"),
         ),
     },
 )  # fmt: skip

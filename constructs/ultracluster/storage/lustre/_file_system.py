@@ -151,7 +151,8 @@ class LustreFileSystem(Lustre):
         self.mount_name = self._resource.attr_lustre_mount_name
         self.dns_name = self._resource.attr_dns_name
         self.efa, self.relatime = spec.efa, relatime
-        self._set(self._resource.ref, LustreMetrics(self._resource.ref), group, vpc, subnet, key)
+        metrics = LustreMetrics(self._resource.ref, metadata_iops=spec.metadata_iops_given)
+        self._set(self._resource.ref, metrics, group, vpc, subnet, key)
 
     @staticmethod
     @checked

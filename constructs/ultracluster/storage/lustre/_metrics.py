@@ -6,6 +6,7 @@ from typing import Literal
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 
+from ultracluster.catalogue.storage import lustre_metadata
 from ultracluster.cloudwatch import AlarmDefinition
 from ultracluster.storage._metrics import FileSystemMetrics
 
@@ -16,6 +17,9 @@ _QUEUE_SECONDS = 3600
 # FSx's own performance warnings start here.
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-insights.html (read 2026-11-21)
 _BUSY_PERCENT = 80
+# An alarm takes ten metrics of an expression, two for each target.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_limits.html (read 2026-11-25)
+_MOST_TARGETS = 5
 
 
 class AssociationMetrics(FileSystemMetrics):
@@ -64,11 +68,17 @@ class LustreMetrics(AssociationMetrics):
 
     Args:
         file_system_id: Id, such as `fs-0123456789abcdef0`.
+        metadata_iops: Metadata IOPS, included or provisioned. Without them there is no metric of their utilization. By
+            default, not known.
 
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
     """
 
     minutes = 1
+
+    def __init__(self, file_system_id: str, *, metadata_iops: int | None = None) -> None:
+        super().__init__(file_system_id)
+        self._metadata_iops = metadata_iops
 
     def metric_free_capacity(self) -> cloudwatch.IMetric:
         """Free bytes of the fullest storage target."""
@@ -97,6 +107,26 @@ class LustreMetrics(AssociationMetrics):
     def metric_metadata_operations(self) -> cloudwatch.Metric:
         """Metadata operations per minute."""
         return self.metric("MetadataOperations", "Sum")
+
+    def metric_metadata_iops_utilization(self) -> cloudwatch.IMetric | None:
+        """Disk IOPS of the busiest metadata target, in percent of its share of the metadata IOPS.
+
+        None if the metadata IOPS are not known. Of more than five targets the first five are read.
+
+        See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html (read 2026-11-25)
+        """
+        if self._metadata_iops is None:
+            return None
+        servers = lustre_metadata.metadata_servers(self._metadata_iops)
+        targets = range(min(servers, _MOST_TARGETS))
+        metrics = {
+            f"{name[4].lower()}{target}": self.metric(name, "Sum", StorageTargetId=f"MDT{target:04d}")
+            for target in targets
+            for name in ("DiskReadOperations", "DiskWriteOperations")
+        }
+        busiest = "MAX([" + ", ".join(f"r{target} + w{target}" for target in targets) + "])"
+        percent = f"100 * {busiest} / PERIOD(r0) / {self._metadata_iops / servers:g}"
+        return self._expression(percent, "metadata IOPS percent, busiest target", **metrics)
 
     def metric_read_bytes(self) -> cloudwatch.Metric:
         """Bytes that clients read per minute."""
@@ -147,6 +177,17 @@ class LustreMetrics(AssociationMetrics):
                 self.metric_metadata_utilization,
                 "The CPU of the busiest metadata server",
                 "find the job that opens or lists many small files, or provision metadata IOPS",
+            ),
+            **(
+                {}
+                if self._metadata_iops is None
+                else {
+                    "MetadataIopsBusy": busy(
+                        self.metric_metadata_iops_utilization,  # type: ignore[arg-type]
+                        "The use of the metadata IOPS",
+                        "find the job that opens or lists many small files, or raise metadata-iops",
+                    )
+                }
             ),
             "ExportLags": self._alarm(
                 self.metric_age_of_oldest_queued_message,
