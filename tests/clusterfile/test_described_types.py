@@ -12,7 +12,9 @@ from ultracluster.catalogue.ec2 import default_layout, instance_type_from_api, i
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import ClusterFileError, load, loads, warnings
 from ultracluster.monitoring._volume import scraped_series
-from ultracluster.monitoring.collectors import RemoteWrite, node_collectors
+from ultracluster.monitoring.collectors import Dcgm, RemoteWrite, node_collectors
+from ultracluster.monitoring.collectors._counters import counters
+from ultracluster.monitoring.collectors._node import textfile_arguments
 from ultracluster.monitoring.names import Profile
 
 FILE = """\
@@ -135,12 +137,33 @@ def test_a_gpu_with_figures_has_the_counters_of_its_nvlink_and_no_warning() -> N
     assert unclear == [True, False]
 
 
+WITHOUT_NVLINK = "gpu: {model: RTX PRO 7000, memory: 96 GiB, memory-bandwidth: 1.6 TB/s, bf16: 500}"
+
+
+def test_a_gpu_without_nvlink_has_no_counters_and_no_checks_of_it() -> None:
+    text = (FILE % "").replace("{from: p9.json}", f"{{like: p6-b300.48xlarge, {WITHOUT_NVLINK}}}")
+    record = loads(text, "new.yaml").node_groups[0].instance_type
+    assert record.gpu is not None
+    assert (record.gpu.nvlink_generation, record.gpu.nvlink_gb_per_s, record.nvlink_domain) == (0, 0, 1)
+    for dcgm in Dcgm:
+        assert "NVLINK" not in counters(record.gpu, Profile.FULL, dcgm=dcgm)
+        assert "ECC_SBE" in counters(record.gpu, dcgm=dcgm)
+    words = textfile_arguments(record, 1, Profile.STANDARD)
+    assert "nvswitch" not in words
+    assert "nvlink" not in words
+
+
 @pytest.mark.parametrize(
     ("figures", "path"),
     [
         (FIGURES.replace("nvlink-generation: 5", "nvlink-generation: 12"), "nvlink-generation: must be 1 to 9"),
         (FIGURES.replace("memory: 268 GiB, ", ""), "memory: is missing"),
         (FIGURES.replace("bf16: 2500", "bf16: 2.5 PFLOPS"), "bf16: must be"),
+        (FIGURES.replace(", nvlink-generation: 5", ""), "has one of nvlink-generation and nvlink-bandwidth"),
+        (
+            f"{WITHOUT_NVLINK}\n    nvlink-domain: 72",
+            "nvlink-domain is 72, and gpu has no nvlink-generation: remove nvlink-domain",
+        ),
     ],
 )
 def test_figures_of_a_gpu_are_complete_and_possible(figures: str, path: str) -> None:

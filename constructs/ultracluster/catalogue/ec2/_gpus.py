@@ -16,7 +16,7 @@ class Gpu:
         bf16_pflops: Dense peak in PFLOP/s, without sparsity; so are the other peaks.
         fp8_pflops: Dense peak in PFLOP/s, or None without FP8.
         fp4_pflops: Dense peak in PFLOP/s, or None without FP4.
-        nvlink_generation: Generation of NVLink.
+        nvlink_generation: Generation of NVLink, or 0 without NVLink.
         nvlink_gb_per_s: NVLink bandwidth of one GPU in GB/s, both directions together.
         c2c_gb_per_s: NVLink-C2C bandwidth to the CPU in GB/s, both directions together: the GPU then reaches the CPU's
             memory. None without NVLink-C2C.

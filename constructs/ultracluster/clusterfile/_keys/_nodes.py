@@ -129,8 +129,8 @@ DeclaredGpu = TypedDict(
         "memory": Required[str],
         "memory-bandwidth": Required[str],
         "bf16": Required[int],
-        "nvlink-generation": Required[int],
-        "nvlink-bandwidth": Required[str],
+        "nvlink-generation": int,
+        "nvlink-bandwidth": str,
     },
     total=False,
 )

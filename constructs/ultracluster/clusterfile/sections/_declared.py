@@ -80,14 +80,24 @@ class DeclaredGpu(Section):
     memory: t.Size = Field(description="Memory of one GPU.", examples=["268 GiB"])
     memory_bandwidth: t.Throughput = Field(description="Bandwidth of its memory.", examples=["8000 GB/s"])
     bf16: Tflops = Field(description="Dense peak with BF16, in TFLOP/s.")
-    nvlink_generation: NvlinkGeneration = Field(description="Generation of NVLink, which decides its counters.")
-    nvlink_bandwidth: t.Throughput = Field(
-        description="NVLink bandwidth of one GPU, both directions together.", examples=["1800 GB/s"]
+    nvlink_generation: NvlinkGeneration | None = Field(
+        default=None, description="Generation of NVLink, which decides its counters. By default, no NVLink."
+    )
+    nvlink_bandwidth: t.Throughput | None = Field(
+        default=None, description="NVLink bandwidth of one GPU, both directions together.", examples=["1800 GB/s"]
     )
 
     @property
     def record(self) -> Gpu:
-        """Its record."""
+        """Its record.
+
+        Raises:
+            ValueError: If one of the two keys of NVLink is left out.
+        """
+        if (self.nvlink_generation is None) != (self.nvlink_bandwidth is None):
+            raise ValueError(
+                "gpu has one of nvlink-generation and nvlink-bandwidth: give both, or neither for a GPU without NVLink"
+            )
         return Gpu(
             model=self.model,
             hbm_gib=float(self.memory.amount / 2**30),
@@ -95,8 +105,8 @@ class DeclaredGpu(Section):
             bf16_pflops=self.bf16 / 1000,
             fp8_pflops=None,
             fp4_pflops=None,
-            nvlink_generation=self.nvlink_generation,
-            nvlink_gb_per_s=int(self.nvlink_bandwidth.amount / 10**9),
+            nvlink_generation=self.nvlink_generation or 0,
+            nvlink_gb_per_s=int(self.nvlink_bandwidth.amount / 10**9) if self.nvlink_bandwidth else 0,
             source=DECLARED_SOURCE,
             read_on="not known",
         )
@@ -183,6 +193,12 @@ class DeclaredType(Section):
         if self.gpu is not None:
             gpu = GPUS.get(self.gpu) if isinstance(self.gpu, str) else self.gpu.record
             record = replace(record, gpu=gpu, gpu_model=self.gpu if isinstance(self.gpu, str) else self.gpu.model)
+            if gpu is not None and not gpu.nvlink_generation:
+                if (self.nvlink_domain or 1) > 1:
+                    raise ValueError(
+                        f"nvlink-domain is {self.nvlink_domain}, and gpu has no nvlink-generation: remove nvlink-domain"
+                    )
+                record = replace(record, nvlink_domain=1)
         if self.network_cards is not None:
             record = replace(
                 record,

@@ -49,12 +49,14 @@ def fields(metric: Metric, gpu: Gpu | None, dcgm: Dcgm = Dcgm.BEFORE_4_7) -> tup
     nvlink5 = None if gpu is None else gpu.nvlink_generation >= _NVLINK5
     # A GPU that is not known may be like GB200.
     may_fail = gpu is None or (nvlink5 and gpu.c2c_gb_per_s)
+    without = gpu is not None and not gpu.nvlink_generation
     return tuple(
         source
         for source in metric.sources
         if source.dcgm in ("any", dcgm.value)
         and (nvlink5 is None or source.nvlink5 in (None, nvlink5))
         and not (may_fail and source.name in _NOT_WITH_NVLINK5)
+        and not (without and "NVLINK" in source.name)
     )
 
 
