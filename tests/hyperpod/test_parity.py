@@ -57,7 +57,12 @@ def test_job_files_differ_by_the_option_of_srun_that_resumes(name: str) -> None:
 def test_nodes_have_the_collectors_and_checks_of_pcs(name: str) -> None:
     here, elsewhere = pair(name)
     for group, other in zip(here.node_groups, elsewhere.node_groups, strict=True):
-        nodes = node_scripts(here, Storage(), group.instance_type, group=group.name, layout=group.layout)
+        nodes = node_scripts(
+            here, Storage(), group.instance_type, group=group.name, layout=group.layout, log_group="/logs"
+        )
+        first = nodes.scripts[0]
+        assert (first.name, first.on_error) == ("ultracluster-logs", "CONTINUE"), "a node that fails leaves its log"
+        assert first.arguments == ("/logs", here.region, group.name)
         collectors = slurm_collectors(elsewhere, other.instance_type, group=other.name, layout=other.layout)
         boot = node_boot(
             *(elsewhere, Storage(), other.instance_type),

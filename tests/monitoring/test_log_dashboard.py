@@ -13,13 +13,16 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import cloudwatch
 from grafana_foundation_sdk.models import dashboard as models
 
+from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import loads
+from ultracluster.eks._add_ons import _settings
 from ultracluster.monitoring import cluster_dashboards
 from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
 from ultracluster.observability import CloudWatchGrants
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ADD_ON = "kubernetes: {add-ons: {amazon-cloudwatch-observability: default}, "
+LOGS = "kubernetes: {logs: true, "
 # Fields of the events, of `_node_logs.py` and of Fluent Bit as the add-on configures it:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html (read
 # 2026-11-24); @ marks those that CloudWatch Logs Insights has itself.
@@ -126,7 +129,8 @@ def test_grafanas_own_model_knows_every_field() -> None:
         ("slurm-minimal", "", "/ultracluster/"),
         ("eks-minimal", "", ""),
         ("eks-minimal", ADD_ON, "/aws/containerinsights/{}/application"),
-        ("hyperpod-slurm", "", ""),
+        ("eks-minimal", LOGS, "/aws/containerinsights/{}/application"),
+        ("hyperpod-slurm", "", "/ultracluster/"),
     ],
 )
 def test_a_cluster_has_the_dashboard_where_something_sends_its_logs(example: str, more: str, log_groups: str) -> None:
@@ -136,6 +140,20 @@ def test_a_cluster_has_the_dashboard_where_something_sends_its_logs(example: str
     boards, groups = cluster_dashboards(cluster, lustre=False)
     assert (groups or "") == log_groups.format(cluster.name)
     assert ("ultracluster-logs" in boards) is bool(log_groups)
+
+
+def test_the_key_of_logs_creates_the_add_on_without_metrics_that_are_billed() -> None:
+    text = (EXAMPLES / "eks-minimal.yaml").read_text()
+    plain, logs, add_on = (
+        loads(text.replace("kubernetes: {", more or "kubernetes: {"), "x") for more in ("", LOGS, ADD_ON)
+    )
+    assert eks_add_ons.LOGS not in plain.kubernetes.requested_add_ons
+    assert logs.kubernetes.requested_add_ons == add_on.kubernetes.requested_add_ons == (eks_add_ons.LOGS,)
+    keys = ("containerInsights", "applicationSignals", "dcgmExporter", "neuronMonitor")
+    off = {key: {"enabled": False} for key in keys}
+    assert _settings(eks_add_ons.LOGS, logs) == off
+    # Who requests the add-on itself gets all of it.
+    assert _settings(eks_add_ons.LOGS, add_on) is None
 
 
 def test_grafana_may_search_these_log_groups_and_no_other() -> None:

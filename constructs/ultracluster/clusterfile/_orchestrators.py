@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ultracluster.catalogue.ec2 import InstanceType, Layout, default_layout
-from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons, hyperpod_kubernetes, pcs
+from ultracluster.catalogue.schedulers import eks_add_ons, hyperpod, hyperpod_add_ons, hyperpod_kubernetes, pcs
 from ultracluster.clusterfile.sections._kubernetes import SystemNodes
 from ultracluster.clusterfile.sections._slurm import Login
 from ultracluster.planning.capacity import Service
@@ -147,7 +147,7 @@ _KUBERNETES = OrchestratorTraits(
     # Controllers, DNS and drivers are some thirty pods, and half of them may have to move together.
     service_pods=58,
     log_groups="/aws/containerinsights/{name}/application",
-    logs_add_on="amazon-cloudwatch-observability",
+    logs_add_on=eks_add_ons.LOGS,
     pin="image: ami-...",
 )
 _HYPERPOD_SLURM = OrchestratorTraits(
@@ -168,6 +168,7 @@ _HYPERPOD_SLURM = OrchestratorTraits(
     default_layout=pcs.default_layout,
     addresses=hyperpod.addresses,
     resume_options=hyperpod.RESUME_OPTIONS,
+    log_groups="/ultracluster/",
     pin="HyperPod keeps the image of a node until its software is updated",
 )
 _HYPERPOD_KUBERNETES = OrchestratorTraits(

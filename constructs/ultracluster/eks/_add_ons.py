@@ -56,7 +56,9 @@ def further_add_ons(
         names.append("aws-efs-csi-driver")
     if storage.data_bucket is not None:
         names.append("aws-mountpoint-s3-csi-driver")
-    requested = [each for name in cluster.kubernetes.add_ons for each in (*eks_add_ons.REQUIRED.get(name, ()), name)]
+    requested = [
+        each for name in cluster.kubernetes.requested_add_ons for each in (*eks_add_ons.REQUIRED.get(name, ()), name)
+    ]
     names += [name for name in dict.fromkeys(requested) if name not in {*_BASE, *names} and not _is_late(name)]
     add_ons = [add_on_of_file(parent, name, cluster, control_plane, storage) for name in names]
     for add_on in add_ons:
@@ -163,6 +165,8 @@ def _settings(name: str, cluster: ClusterFile) -> Mapping[str, Any] | None:
     """Return the settings of an add-on, or None for its defaults."""
     if name == _MONITORING:
         return node_monitoring_values(platform_of(cluster)) or None
+    if name == eks_add_ons.LOGS and cluster.kubernetes.logs:
+        return eks_add_ons.LOGS_ONLY
     if name == "vpc-cni" and not cluster.traits.kubernetes_nodes.pod_prefixes:
         return _CNI_WITHOUT_PREFIXES
     return _SETTINGS.get(name)

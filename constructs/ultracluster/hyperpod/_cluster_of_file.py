@@ -1,6 +1,7 @@
 """HyperPod with Slurm, and its nodes, from a cluster file."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -36,6 +37,8 @@ from ultracluster.slurm import (
     health_mode,
     job_files,
     jobs_directory,
+    log_settings,
+    node_log_group,
     publish_archive,
     remote_write_parameter,
 )
@@ -69,6 +72,9 @@ class HyperPodSlurmCluster(Construct):
             else s3.Bucket.from_bucket_name(self, "Bucket", section.bucket)
         )
         HyperPodScriptsGrants(self.bucket).read(self.role)
+        self._log_group = node_log_group(
+            self, "NodeLogs", cluster=cluster.name, role=self.role, **log_settings(self, cluster)
+        )
         #: Node groups by name, which are parts of the one cluster; empty before `add_node_groups`.
         self.node_groups: dict[str, HyperPodCluster] = {}
         self._allow_nodes()
@@ -208,6 +214,7 @@ class HyperPodSlurmCluster(Construct):
         self, *, has_jobs: bool, in_place: dict[str, tuple[NodeFile, ...]], scope: Construct, ready: list[IDependable]
     ) -> list[HyperPodInstanceGroup]:
         cluster, storage = self._cluster, self._storage
+        scripts = partial(node_scripts, cluster, storage, log_group=self._log_group)
         controller = cluster.catalogue.look_up(cluster.hyperpod.controller)[0]
         services = (
             (CONTROLLER, controller, 1, "Controller"),
@@ -223,7 +230,7 @@ class HyperPodSlurmCluster(Construct):
         away = self._network.services_subnet if cluster.network.control_plane_zone else None
         groups = []
         for name, record, count, kind in services:
-            nodes = node_scripts(cluster, storage, record, group=name, jobs=has_jobs and name == LOGIN)
+            nodes = scripts(record, group=name, jobs=has_jobs and name == LOGIN)
             in_place[name] = nodes.in_place
             user = [*map(node_script, cluster.slurm.login.scripts)] if name == LOGIN else []
             ready.append(script_list(scope, cluster, name, nodes, user, role=self.role))
@@ -240,7 +247,7 @@ class HyperPodSlurmCluster(Construct):
             )
         partitions = {section: queue.name for queue in cluster.queues for section in queue.sections}
         for group in cluster.node_groups:
-            nodes = node_scripts(cluster, storage, group.instance_type, group=group.name, layout=group.layout)
+            nodes = scripts(group.instance_type, group=group.name, layout=group.layout)
             in_place[group.name] = nodes.in_place
             user = [*map(node_script, cluster.nodes[group.section].scripts)]
             ready.append(script_list(child_scope(scope, group.name), cluster, group.name, nodes, user, role=self.role))

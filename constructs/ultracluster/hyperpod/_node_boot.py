@@ -19,6 +19,7 @@ from ultracluster.boot import (
     hyperpod_hooks,
     in_place_files,
     jobs_boot,
+    node_logs,
     node_scripts_boot,
     seed_home_boot,
     slurm_boot,
@@ -56,6 +57,7 @@ def node_scripts(
     group: str,
     layout: Layout | None = None,
     jobs: bool = False,
+    log_group: str,
 ) -> NodeScripts:
     """Return the scripts of a group of nodes.
 
@@ -68,6 +70,7 @@ def node_scripts(
         group: Name of the group.
         layout: Network interfaces of compute nodes. By default, the nodes take no jobs.
         jobs: The nodes write the job files.
+        log_group: Name of the log group of the nodes.
     """
     mounts = [mount for mount in storage.mounts if mount.type != "lustre"]
     lustre = [_by_the_service(mount) for mount in storage.mounts if mount.type == "lustre"]
@@ -92,7 +95,15 @@ def node_scripts(
     parts += slurm_collectors(cluster, instance_type, group=group, layout=layout)
     fetched = node_scripts_boot(cluster=cluster.name, region=cluster.region)
     boot = boot_script(fetched, *without_in_place_files(parts), mounts=mounts, node_group=group)
-    return NodeScripts(scripts=(*_software(cluster, storage, instance_type), boot), in_place=in_place_files(parts))
+    # The first: a node that fails later leaves its log.
+    sends = node_logs(log_group=log_group, region=cluster.region)
+    assert sends.content is not None
+    logs = BootScript(
+        text=sends.content.decode(), name=sends.name, arguments=(*sends.arguments, group), on_error=sends.on_error
+    )
+    return NodeScripts(
+        scripts=(logs, *_software(cluster, storage, instance_type), boot), in_place=in_place_files(parts)
+    )
 
 
 def _by_the_service(mount: Mount) -> Mount:

@@ -42,7 +42,7 @@ def cluster_dashboards(cluster: ClusterFile, *, lustre: bool) -> tuple[dict[str,
         lustre: Whether the cluster has a file system of FSx for Lustre.
     """
     traits = cluster.traits
-    sent = traits.log_groups and (not traits.logs_add_on or traits.logs_add_on in cluster.kubernetes.add_ons)
+    sent = traits.log_groups and (not traits.logs_add_on or traits.logs_add_on in cluster.kubernetes.requested_add_ons)
     groups = traits.log_groups.format(name=cluster.name) if sent else None
     insights = bool(traits.logs_add_on)
     boards = dashboards(logs=groups is not None, container_insights=insights)

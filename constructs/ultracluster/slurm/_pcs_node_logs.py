@@ -66,3 +66,31 @@ class PcsNodeLogsGrants(LogGroupGrants):
             actions=["logs:CreateLogStream", "logs:PutLogEvents"],
             resource_arns=[self._group.log_group_arn],
         )
+
+
+def node_log_group(
+    scope: Construct,
+    id: str,
+    *,
+    cluster: str,
+    role: iam.IGrantable,
+    retention: logs.RetentionDays,
+    key: kms.IKey | None,
+) -> str:
+    """Create the log group of the nodes of a cluster that is not of PCS, allow a role to write, and return its name.
+
+    The log group outlives its stack, so that its name has a part of the id of the stack.
+
+    Args:
+        scope: Scope of the log group.
+        id: Id of its construct.
+        cluster: Name of the cluster.
+        role: Role of the nodes.
+        retention: How long CloudWatch keeps the logs.
+        key: Key of the log group, or None for CloudWatch's own encryption.
+    """
+    stack_uuid = cdk.Fn.select(2, cdk.Fn.split("/", cdk.Stack.of(scope).stack_id))
+    name = f"/ultracluster/{cluster}-{cdk.Fn.select(0, cdk.Fn.split('-', stack_uuid))}/nodes"
+    group = log_group(Construct(scope, id), name, retention=retention, key=key)
+    PcsNodeLogsGrants(group).write(role)
+    return name

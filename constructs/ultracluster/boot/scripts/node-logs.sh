@@ -2,7 +2,7 @@
 # Sends the logs of this node to CloudWatch, from the first step of its boot that a script can take: a node that is
 # terminated for what comes later leaves evidence.
 #
-#   node-logs.sh LOG_GROUP REGION
+#   node-logs.sh LOG_GROUP REGION [NODE_GROUP]
 #
 # Below its last line stand the program and its unit, as a tar in base64. Exit code: 0, always. A node without its log in
 # CloudWatch is a good node.
@@ -18,9 +18,9 @@ main() {
     {
         echo "LOG_GROUP=$1"
         echo "AWS_DEFAULT_REGION=$2"
-        # The agent of PCS sets them.
+        # The agent of PCS sets them; HyperPod has no such agent.
         echo "NODE=${PCS_NODE_ID:-}"
-        echo "NODE_GROUP=${PCS_COMPUTE_NODE_GROUP_NAME:-}"
+        echo "NODE_GROUP=${3:-${PCS_COMPUTE_NODE_GROUP_NAME:-}}"
     } >"$root/etc/ultracluster/node-logs"
     systemctl daemon-reload
     systemctl enable --quiet ultracluster-node-logs.service

@@ -74,6 +74,7 @@ Kubernetes = TypedDict(
         "service-cidr": str,
         "system": SystemNodes,
         "add-ons": Mapping[str, str | AddOn],
+        "logs": bool,
         "existing": ExistingCluster,
         "platform": Literal["admin-host", "code-build", "argo-cd", "none"],
         "argo-cd": ArgoCd,

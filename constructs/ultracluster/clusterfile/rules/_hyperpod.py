@@ -38,7 +38,6 @@ _KEYS: Mapping[str, str] = {
     "{accounting: {endpoint: ..., secret: ...}}",
     "rest_api": "its image does not serve the REST API; remove it, and start slurmrestd on the controller",
     "metrics": "its controller serves no metrics; remove it",
-    "logs": "it writes logs to /aws/sagemaker/Clusters in CloudWatch; remove it, and set the retention there",
     "slurmdbd_settings": "it writes slurmdbd.conf itself; remove it",
     "cgroup_settings": "it writes cgroup.conf itself; remove it",
     "accounts": "accounts are created on the controller, which has the database: sacctmgr; remove it",

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from ultracluster.catalogue.schedulers import eks
+from ultracluster.catalogue.schedulers import eks, eks_add_ons
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
@@ -82,6 +82,7 @@ NEW_CLUSTER_KEYS = {
     "deletion_protection",
     "add_ons",
     "argo_cd",
+    "logs",
     "platform",
     "system",
 }
@@ -114,17 +115,8 @@ RegistryAddress = Annotated[
         "123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster",
     ),
 ]
-RoleArn = Annotated[
-    str,
-    w.arn(
-        "iam",
-        "role/[A-Za-z0-9+=,.@_/-]{1,512}",
-        "the ARN of an IAM role",
-        "role/NAME",
-        "role/external-dns",
-        region=False,
-    ),
-]
+_ROLE = "role/[A-Za-z0-9+=,.@_/-]{1,512}"
+RoleArn = Annotated[str, w.arn("iam", _ROLE, "the ARN of an IAM role", "role/NAME", "role/external-dns", region=False)]
 ServiceAccount = Annotated[
     str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a service account is called", "external-dns")
 ]
@@ -218,6 +210,11 @@ class Kubernetes(Section):
         examples=[{"coredns": "v1.12.4-eksbuild.1"}],
         description="Versions of EKS add-ons by name, or further keys, and further add-ons. Default: EKS's own choice.",
     )
+    logs: t.Flag = Field(
+        default=False,
+        description="Whether logs of pods and nodes go to CloudWatch, by the add-on amazon-cloudwatch-observability "
+        "without its metrics, which are billed. CloudWatch bills the logs: 0.50 USD a GB in us-east-1.",
+    )
     existing: ExistingCluster | None = Field(default=None, description="An existing cluster, instead of a new one.")
     platform: Installer = Field(
         default="admin-host",
@@ -268,6 +265,11 @@ class Kubernetes(Section):
     def service_nodes(self) -> SystemNodes:
         """Nodes beside the node groups."""
         return self.system
+
+    @property
+    def requested_add_ons(self) -> tuple[str, ...]:
+        """Names of the add-ons of the file, and of that of the logs."""
+        return tuple(dict.fromkeys([*self.add_ons, *[eks_add_ons.LOGS] * self.logs]))
 
     def add_on(self, name: str) -> AddOn:
         """Return the settings of an add-on."""
