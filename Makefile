@@ -58,8 +58,9 @@ rehearse: $(READY)
 test: $(TYPES) test-packages
 	@"$(BIN)/python" tests/run.py
 
-test-packages:
+test-packages: $(READY)
 	@scripts/install-test-packages
+	@scripts/install-prometheus
 	@PYTHON="$(PYTHON)" scripts/install-parallelcluster
 	@PYTHON="$(PYTHON)" scripts/install-training-packages
 	@PYTHON="$(PYTHON)" scripts/install-hyperpod-model
@@ -107,4 +108,4 @@ lock: $(READY)
 	@echo "-e ." >> requirements.txt
 
 clean:
-	rm -rf $(VENV) .venv-checkov .venv-hyperpod .venv-parallelcluster .venv-training node_modules cdk.out
+	rm -rf $(VENV) .venv-checkov .venv-hyperpod .venv-parallelcluster .venv-training .prometheus node_modules cdk.out

@@ -16,6 +16,9 @@ _NODE = Path(sys.executable).parent / "node"
 if _NODE.exists():
     os.environ.setdefault("JSII_NODE", str(_NODE))
 
+# Of scripts/install-prometheus: before the one of the distribution.
+os.environ["PATH"] = f"{Path(__file__).parent / '.prometheus' / 'bin'}:{os.environ['PATH']}"
+
 # The modules of the CDK are half a million objects, and Python's collector visits them again and again: without this,
 # it takes a sixth of the time of all tests. What is there when the tests are collected stays until the end anyway.
 gc.disable()

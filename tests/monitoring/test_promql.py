@@ -98,7 +98,8 @@ def promtool_rejects(expressions: list[str], directory: Path) -> set[str]:
 
 
 def test_promtool_agrees(tmp_path: Path) -> None:
-    assert promtool_rejects([*GOOD, *NO_VALUE, *BAD], tmp_path) == set(BAD)
+    # Prometheus 3 takes colons in labels, and those before it, which AMP may be like, do not.
+    assert promtool_rejects([*GOOD, *NO_VALUE, *BAD], tmp_path) == set(BAD) - {"sum by (a:b) (x)"}
 
 
 @pytest.mark.parametrize("expression", GOOD)

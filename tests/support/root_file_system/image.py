@@ -1,5 +1,6 @@
 """An image on a machine: what its build cannot install in a test, as commands that refuse what the real ones refuse."""
 
+from support import ROOT
 from support.root_file_system import Machine
 from support.root_file_system.publishers import HOME, SLURM
 from ultracluster.compute._image_pipeline import _versions
@@ -7,25 +8,6 @@ from ultracluster.compute._image_pipeline import _versions
 AGENT = "/opt/aws/amazon-cloudwatch-agent/bin/amazon-cloudwatch-agent-ctl"
 TOOLS = "/usr/local/sbin/"
 VERSIONS = _versions("25.11")
-# What Prometheus' agent does with its configuration, as far as the check sees it: a request, signed or not.
-PROMETHEUS = """\
-#!/usr/bin/env python3
-import re, sys, urllib.request
-
-if sys.argv[1] == "--version":
-    sys.exit(print("prometheus, version 3.13.2"))
-config = dict(argument.lstrip("-").split("=", 1) for argument in sys.argv[1:] if "=" in argument)["config.file"]
-text = open(config).read()
-url = re.search('url: "(http[^"]+)"', text)[1]
-key, region = re.search("access_key: ([A-Z]+)", text)[1], re.search("region: ([a-z0-9-]+)", text)[1]
-signature = f"AWS4-HMAC-SHA256 Credential={key}/20261122/{region}/aps/aws4_request, Signature=00"
-while True:
-    try:
-        urllib.request.urlopen(urllib.request.Request(url, b"samples", {"Authorization": signature}))
-    except OSError:
-        continue
-    break
-"""
 # A library with the one function, and the answer of a driver.
 CUDA = "int cuDriverGetVersion(int *version) { *version = 13000; return 0; }"
 SYSTEMD = """\
@@ -89,7 +71,6 @@ FILES = {
         '#!/bin/sh\n[ "$1 $2 $3 $4 $5" = "-a fetch-config -m ec2 -c" ] && python3 -m json.tool "${6#file:}" || exit 1\n'
         "echo Configuration validation succeeded\n"
     ),
-    "/opt/ultracluster/bin/prometheus": PROMETHEUS,
     # It starts DCGM and ends, because there is no GPU.
     "/opt/ultracluster/bin/dcgm-exporter": (
         '#!/bin/sh\n[ -s "$4" ] && echo \'level=INFO msg="DCGM successfully initialized!"\'\nexit 1\n'
@@ -98,7 +79,7 @@ FILES = {
 
 
 def complete(machine: Machine) -> None:
-    """Write what the build of an image installs from AWS and NVIDIA, and link the Slurm and the node_exporter here."""
+    """Write what the build of an image installs from AWS and NVIDIA, and link the programs here: Slurm, Prometheus."""
     for path, text in FILES.items():
         machine.write(path, text, 0o755)
     machine.write("/cuda.c", CUDA)
@@ -109,6 +90,7 @@ def complete(machine: Machine) -> None:
         f"ln -s /usr/bin/srun {HOME}/bin/\n"
         f"ln -s /usr/sbin/slurmd {HOME}/sbin/\n"
         "ln -sf /usr/bin/prometheus-node-exporter /opt/ultracluster/bin/node_exporter\n"
+        f"ln -sf {ROOT}/.prometheus/bin/prometheus /opt/ultracluster/bin/\n"
         "gcc -shared -fPIC /cuda.c -o /usr/local/lib/libcuda.so.1\n"
         "ldconfig",
     )
