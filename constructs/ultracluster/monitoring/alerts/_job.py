@@ -145,7 +145,8 @@ JOB_ALERTS = (
     Alert(
         name="JobGoodputLow",
         for_="30m",
-        expr="job:ultracluster_goodput_ratio:avg1h < 0.7",
+        # The mean of an hour outlives its job.
+        expr="job:ultracluster_goodput_ratio:avg1h < 0.7 and on (cluster, job_id) job:ultracluster_gpus:count",
         threshold=0.7,
         summary="Job {{ $labels.job_id }} spends {{ $value | humanizePercentage }} of its time on steps it keeps",
         description="Restarts, checkpoints or waiting take more than three tenths of the time.",

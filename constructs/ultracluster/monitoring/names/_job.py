@@ -85,13 +85,13 @@ _GPUS = (
                expr=_over_gpus("sum", "ultracluster_gpu_power_watts")),
     aggregated("job:ultracluster_gpus_idle:ratio", "ratio", "Share of the GPUs that did nothing.",
                expr=_over_gpus("avg", "(ultracluster_gpu_engine_active_ratio < bool 0.01)")),
-    # What a node sends over EFA, against the others of its job: pipeline and expert parallelism are uneven, and a node
-    # of a job on few nodes has no median.
+    # What a node sends over EFA, against the others of its job: pipeline and expert parallelism are uneven. Of two
+    # nodes the median is the mean: one that sends less than a third of what the other sends is below half of it.
     aggregated("node_job:node_amazonefa_tx_bytes:ratio_rate5m", "ratio",
-               "What the node sends over EFA as a share of the median over its job, of four nodes or more; none below "
+               "What the node sends over EFA as a share of the median over its job, of two nodes or more; none below "
                "100 MB/s.",
                expr=f"({_SENT}) / on ({_BY}) group_left () (quantile by ({_BY}) (0.5, {_SENT}) > 1e8 and on ({_BY}) "
-               "job:ultracluster_nodes:count >= 4)"),
+               "job:ultracluster_nodes:count > 1)"),
     # How far a GPU's clock is below that of the others of its job: the slowest of a job makes all wait.
     aggregated("node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m", "ratio",
                "Clock of the node's slowest GPU, over ten minutes, as a share of the median over its job.",
