@@ -3,12 +3,29 @@
 from pathlib import Path
 
 from docs_reference.markdown import GENERATED, page, table
+from ultracluster.catalogue.monitoring import NVLINK5_HARMLESS, XIDS, GpuGeneration, XidPolicy, xid_policy
 from ultracluster.monitoring.alerts import ALERTS
 from ultracluster.monitoring.dashboards import CLOUDWATCH_DASHBOARDS, DASHBOARDS, Dashboard
 
 _IMAGES = Path(__file__).parents[2] / "docs" / "images" / "dashboards"
 _ALERTS = """Every alert, with its severity and its [runbook](../runbooks/README.md). `critical` and `warning` are sent,
 `info` is for dashboards. [Monitoring](../guides/monitoring.md#send-alerts) covers routing and silences."""
+_GPUS = {
+    GpuGeneration.AMPERE: "A100",
+    GpuGeneration.HOPPER: "H100, H200",
+    GpuGeneration.BLACKWELL: "B200, B300",
+    GpuGeneration.GRACE_BLACKWELL: "GB200, GB300",
+}
+_HARMLESS = " and ".join(f"{code} with sub-code {sub}" for code, sub in NVLINK5_HARMLESS)
+_XIDS = f"""What rules and node checks do with an error code of NVIDIA's driver. `fatal`: the node is restarted or
+replaced. `reset`: it is drained until the GPU is reset. `watch`: a warning. `application`: the fault of a program. A
+code that NVIDIA does not list for a generation is not in its column; should the driver report it all the same, it has
+the policy of the others. [Sources](facts.md): NVIDIA's Xid catalogue (updated 2026-09-09, read 2026-11-25) and AWS's
+health check.
+
+XIDs 144 to 150 of Blackwell are watched by their number. [GpuRecoveryRequired](../runbooks/GpuRecoveryRequired.md) and
+the node checks read more from the kernel log: the recovery action of XID 154, and else the sub-code. One that the
+driver calls fatal needs a reset, except {_HARMLESS}: a peer or the host took the link down."""
 _DASHBOARDS = """Every dashboard, with its question and its panels.
 [Monitoring](../guides/monitoring.md#open-the-dashboards)
 covers how to open them. Each panel explains in its (i) what to read and what to do. The pictures are
@@ -16,8 +33,31 @@ previews by a renderer of this project, not by Grafana; their data come from a s
 
 
 def alerts_page() -> str:
-    """Page with all alerts."""
-    return page("Alerts", _ALERTS, _alert_table("../runbooks/"))
+    """Page with all alerts, and the policies for XIDs."""
+    return page(
+        "Alerts", _ALERTS, _alert_table("../runbooks/"), f"## XIDs by generation of GPUs\n\n{_XIDS}\n\n{_xids()}"
+    )
+
+
+def _xids() -> str:
+    rows = [(str(policy), *(_codes(policy, generation) for generation in GpuGeneration)) for policy in XidPolicy]
+    return table(("policy", *(_GPUS[generation] for generation in GpuGeneration)), rows)
+
+
+def _codes(policy: XidPolicy, generation: GpuGeneration) -> str:
+    """Codes with the policy on the generation, ranges as such."""
+    runs: list[list[int]] = []
+    for code in XIDS:
+        if xid_policy(code, generation) is policy:
+            if runs and runs[-1][-1] == code - 1:
+                runs[-1].append(code)
+            else:
+                runs.append([code])
+    words = [
+        str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" if len(run) > 2 else f"{run[0]}, {run[1]}"
+        for run in runs
+    ]
+    return ", ".join(words)
 
 
 def runbook_pages() -> dict[str, str]:

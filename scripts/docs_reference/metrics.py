@@ -1,8 +1,12 @@
 """Generate the reference of the metrics, their number and their cost."""
 
+from pathlib import Path
+
 from docs_reference.markdown import page, table
 from ultracluster.catalogue.ec2 import instance_type
+from ultracluster.clusterfile import load
 from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
+from ultracluster.monitoring._description import describe
 from ultracluster.monitoring._volume import recorded_series, scraped_series
 from ultracluster.monitoring.names import METRICS, Profile
 
@@ -16,7 +20,15 @@ _ABOUT = """Recording rules write these metrics from those of the exporters, und
 Alerts and dashboards read only these. `instance` is the EC2 instance id, `zone` the zone id, `group` the
 node group, `gpu` an index from 0. [Monitoring](../guides/monitoring.md) covers collection."""
 _COST = """Active series, sent plus recorded, by [profile](../guides/monitoring.md#what-is-collected). Prices are those
-of us-east-1, without queries."""
+of us-east-1, without queries of dashboards: https://aws.amazon.com/prometheus/pricing/ (the first tier of samples read
+2026-11-20; the lower tiers, storage and queries were not read again)."""
+# Measured from outside, with the rules and collectors of the commit 1b7bbf6 of 2026-11-22.
+_BEFORE_USD = 281.5
+_BEFORE = """A node of `examples/slurm-512-gpus.yaml` costs ${after:.2f} a month: ${total:,.0f} for its {nodes} nodes.
+It cost ${before:.2f} in the state of 2026-11-22 (commit 1b7bbf6), before labels of devices and pods were removed. The
+alerts, job metrics and topology that were added since are in the ${after:.2f}. Logs are apart: CloudWatch takes $0.50
+a GB in us-east-1 (https://c3x.dev/blog/cloudwatch-logs-cost-optimization of 2026-06, read 2026-11-25). A Slurm node
+that writes a line of 150 bytes each second sends 0.4 GB a month, which is $0.20."""
 
 
 def metrics_page() -> str:
@@ -29,7 +41,15 @@ def metrics_page() -> str:
         f"## {subject}\n\n{table(('metric', 'unit', 'from profile', 'meaning'), rows)}"
         for subject, rows in subjects.items()
     ]
-    return page("Metrics", _ABOUT, *sections, f"## Series and cost\n\n{_COST}\n\n{_volumes()}")
+    return page("Metrics", _ABOUT, *sections, f"## Series and cost\n\n{_COST}\n\n{_before()}\n\n{_volumes()}")
+
+
+def _before() -> str:
+    """Cost of a node before and after."""
+    cluster = load(Path(__file__).parents[2] / "examples" / "slurm-512-gpus.yaml")
+    total = (describe(cluster).facts or {})["usd_per_month"]
+    nodes = sum(group.count for group in cluster.node_groups)
+    return _BEFORE.format(after=total / nodes, total=total, nodes=nodes, before=_BEFORE_USD / nodes)
 
 
 def _subject(name: str) -> str:
@@ -53,7 +73,8 @@ def _volumes() -> str:
     for count in _NODES:
         estimates = [volume([(node, node.max_efa, count)], profile) for profile in Profile]
         cells = [
-            f"{one.series:,} series, {one.samples_per_s:,.0f} samples/s, ${one.usd_per_month:,.0f} a month"
+            f"{one.series:,} series, {one.samples_per_s:,.0f} samples/s, ${one.usd_per_month:,.0f} a month, "
+            f"${one.usd_per_month / count:,.2f} a node"
             for one in estimates
         ]
         by_nodes.append((f"{count:,}", *cells))
