@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from docs_reference.markdown import GENERATED, page, table
-from ultracluster.catalogue.monitoring import NVLINK5_HARMLESS, XIDS, GpuGeneration, XidPolicy, xid_policy
+from ultracluster.catalogue.monitoring import XIDS, XidPolicy
+from ultracluster.catalogue.monitoring._xid_generations import NVLINK5_HARMLESS, GpuGeneration, xid_policy
 from ultracluster.monitoring.alerts import ALERTS
 from ultracluster.monitoring.dashboards import CLOUDWATCH_DASHBOARDS, DASHBOARDS, Dashboard
 

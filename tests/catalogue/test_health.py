@@ -4,7 +4,8 @@ import pytest
 
 from ultracluster.catalogue.ec2 import NCCL_FIGURES
 from ultracluster.catalogue.ec2._nccl_floors import nccl_figure
-from ultracluster.catalogue.monitoring import XIDS, GpuGeneration, XidPolicy, xid_policy, xids
+from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
+from ultracluster.catalogue.monitoring._xid_generations import GpuGeneration, xid_policy
 from ultracluster.catalogue.monitoring._xids import _APPLICATION, _FATAL, _RESET, _WATCH
 
 

@@ -18,15 +18,7 @@ from ultracluster.catalogue.monitoring._prometheus import (
     RULES,
     SCRAPER_SUBNETS,
 )
-from ultracluster.catalogue.monitoring._xid_generations import (
-    NVLINK5_HARMLESS,
-    NVLINK5_XIDS,
-    REPORTED_BY,
-    RESTART_TYPES,
-    GpuGeneration,
-    nvlink5_words,
-    xid_policy,
-)
+from ultracluster.catalogue.monitoring._xid_generations import RESTART_TYPES, nvlink5_words
 from ultracluster.catalogue.monitoring._xids import RESTART_ON_A100, XIDS, XidPolicy, xids
 
 __all__ = [
@@ -40,9 +32,6 @@ __all__ = [
     "MANAGED_GRAFANA_VERSION",
     "MOST_RETENTION_DAYS",
     "MOST_SUBNETS",
-    "NVLINK5_HARMLESS",
-    "NVLINK5_XIDS",
-    "REPORTED_BY",
     "RESTART_ON_A100",
     "RESTART_TYPES",
     "RETENTION_DAYS",
@@ -50,9 +39,7 @@ __all__ = [
     "SCRAPER_SUBNETS",
     "SELF_HOSTED_VERSION",
     "XIDS",
-    "GpuGeneration",
     "XidPolicy",
     "nvlink5_words",
-    "xid_policy",
     "xids",
 ]
