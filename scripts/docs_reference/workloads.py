@@ -97,7 +97,7 @@ def _support(row: Workload, family: str, instance_type: str, count: int, more: s
 def _section(row: Workload) -> str:
     forms = table(
         ("file", "kind", "settings"),
-        [(code(form.file), form.kind, ", ".join(code(name) for name in form.settings)) for form in row.forms],
+        [(code(form.file), form.kind, ", ".join(code(name) for name in row.settings(form))) for form in row.forms],
     )
     lines = [
         f"## {row.name}",

@@ -102,6 +102,12 @@ def render(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of --workload; repeatable.")
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Plan of --workload, of ultracluster plan --json; --set replaces its values."
+        ),
+    ] = None,
     kubernetes: Annotated[
         bool, typer.Option("--kubernetes", help="Kubernetes: charts with their values, and objects.")
     ] = False,
@@ -160,7 +166,7 @@ def render(
         ),
         "workload": (
             workload is not None,
-            lambda cluster: workload_rendered(cluster, workload or "", group, settings or ()),
+            lambda cluster: workload_rendered(cluster, workload or "", group, settings or (), plan),
             "nodes with GPUs",
         ),
         "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
@@ -175,8 +181,8 @@ def render(
         misuse("--bundle is for --manifests")
     if bundle is not None and not bundle.is_dir():
         misuse(f"--bundle {bundle} is not a directory")
-    if (group is not None or settings) and workload is None:
-        misuse("--group and --set are for --workload")
+    if (group is not None or settings or plan) and workload is None:
+        misuse("--group, --set and --plan are for --workload")
     if bucket is not None and not parallelcluster:
         misuse("--bucket is for --parallelcluster")
     only = [kind for kind, (requested, _, _) in kinds.items() if requested] == ["parallelcluster"]

@@ -1,11 +1,13 @@
 """The command `workloads`, and the files of one workload."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ultracluster.cli._output import JsonOption, console, misuse, print_json, table
+from ultracluster.cli._output import JsonOption, console, fail, misuse, print_json, table
 from ultracluster.cli._writing import RenderedFile
 
 if TYPE_CHECKING:
@@ -33,14 +35,14 @@ def workloads(json_: JsonOption = False) -> None:
     console().print(rows)
     typer.echo("settings, for --set KEY=VALUE:")
     for key, meaning in SETTINGS.items():
-        users = [row.name for row in WORKLOADS.values() if any(key in form.settings for form in row.forms)]
+        users = [row.name for row in WORKLOADS.values() if any(key in row.settings(form) for form in row.forms)]
         typer.echo(f"  {key}: {meaning} ({', '.join(users)})")
 
 
 def workload_rendered(
-    cluster: "ClusterFile", workload: str, group: str | None, settings: Sequence[str]
+    cluster: "ClusterFile", workload: str, group: str | None, settings: Sequence[str], plan: Path | None = None
 ) -> list[RenderedFile]:
-    """Return the files of one workload."""
+    """Return the files of one workload; settings take the place of those of a plan."""
     from ultracluster.workloads import workload_files
 
     given: dict[str, str] = {}
@@ -51,8 +53,26 @@ def workload_rendered(
         if key in given:
             misuse(f"--set {key} is given twice")
         given[key] = value
+    planned = _planned(plan, workload) if plan else {}
+    if "gpus" in given:
+        planned.pop("nodes", None)
+    given = {**planned, **given}
     files = workload_files(cluster, workload, group=group, settings=given)
     return [RenderedFile(path=file.path, text=file.text, what=file.what) for file in files]
+
+
+def _planned(file: Path, workload: str) -> dict[str, str]:
+    """Return the settings of a plan that `ultracluster plan --json` wrote."""
+    from ultracluster.planning import Plan
+    from ultracluster.workloads import plan_settings
+
+    try:
+        plan = Plan.from_dict(json.loads(file.read_text(encoding="utf-8")))
+    except OSError as error:
+        fail(f"cannot read {file}: {error.strerror}")
+    except (ValueError, KeyError, TypeError):
+        fail(f"{file} holds no plan; write it with ultracluster plan --json")
+    return plan_settings(plan, workload)
 
 
 def _described(workload: Any) -> dict[str, Any]:
@@ -67,7 +87,7 @@ def _described(workload: Any) -> dict[str, Any]:
                 "orchestrator": form.family,
                 "file": form.file,
                 "kind": form.kind,
-                "settings": {key: SETTINGS[key] for key in form.settings},
+                "settings": {key: SETTINGS[key] for key in workload.settings(form)},
             }
             for form in workload.forms
         ],

@@ -1,7 +1,7 @@
 """Job files for Slurm and Kubernetes, with every number from the cluster file. Pure Python: no CDK, no Node."""
 
 from ultracluster.workloads._artifacts import Artifact, cluster_artifacts, image_target
-from ultracluster.workloads._from_cluster_file import job_files, workload_files
+from ultracluster.workloads._from_cluster_file import job_files, plan_settings, workload_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kubernetes_files
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
@@ -26,6 +26,7 @@ __all__ = [
     "kubernetes_bundle",
     "kubernetes_files",
     "kubernetes_jobs",
+    "plan_settings",
     "slurm_jobs",
     "workload_files",
 ]

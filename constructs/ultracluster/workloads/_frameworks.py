@@ -21,6 +21,7 @@ class Framework:
         data: Options of the data, with `{data}`.
         model: Options of the directory of the model, with `{model}`.
         tensor: Further options if tensor parallelism is more than 1.
+        recompute: Options with which the backward pass computes all activations again.
     """
 
     degrees: Mapping[str, str]
@@ -29,6 +30,7 @@ class Framework:
     data: tuple[str, ...]
     model: tuple[str, ...] = ()
     tensor: tuple[str, ...] = ()
+    recompute: tuple[str, ...] = ()
 
     def options(self, given: Settings, run: str) -> list[str]:
         """Return the options of the given settings; the framework has defaults for the others.
@@ -40,6 +42,7 @@ class Framework:
         degrees = {name: getattr(given, name) for name in DEGREES}
         options = [f"{self.degrees[name]}{value}" for name, value in degrees.items() if value is not None]
         options += self.tensor if (given.tensor_parallel or 1) > 1 else ()
+        options += self.recompute if given.recompute else ()
         options += [f"{self.interval}{given.checkpoint_steps}"] if given.checkpoint_steps else []
         options += [option.replace("{data}", given.data) for option in self.data if given.data]
         options += [option.replace("{model}", given.model) for option in self.model if given.model]
@@ -61,6 +64,11 @@ MEGATRON_BRIDGE = Framework(
     interval="checkpoint.save_interval=",
     data=("--dataset=llm-pretrain", "dataset.blend=[[{data}],null]"),
     tensor=("model.sequence_parallel=true",),
+    recompute=(
+        "model.recompute_granularity=full",
+        "model.recompute_method=uniform",
+        "model.recompute_num_layers=1",
+    ),
 )
 #: https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/configs/base.yml (read 2026-11-24): `ici`
 #: is inside a node or NVLink domain, `dcn` between them.
@@ -76,4 +84,5 @@ MAX_TEXT = Framework(
     checkpoints=("base_output_directory={run}", "enable_checkpointing=true"),
     interval="checkpoint_period=",
     data=("dataset_type=grain", "grain_train_files={data}"),
+    recompute=("remat_policy=full",),
 )

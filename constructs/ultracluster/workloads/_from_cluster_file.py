@@ -1,16 +1,22 @@
 """Job files of a cluster file."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.kubernetes import Platform, PlatformNodes, platform_of
 from ultracluster.planning.capacity import segment
+from ultracluster.workloads._frameworks import DEGREES
 from ultracluster.workloads._kubernetes_jobs import kubernetes_forms, kubernetes_job, kubernetes_jobs
 from ultracluster.workloads._limits import Room, refused, unknown, validated
+from ultracluster.workloads._model_fit import plan_settings as settings_of
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 from ultracluster.workloads._slurm_jobs import JobFile, slurm_forms, slurm_job, slurm_jobs, slurm_nodes
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Workload
+
+if TYPE_CHECKING:
+    from ultracluster.planning import Plan
 
 _Given = Mapping[str, str]
 
@@ -34,6 +40,28 @@ def workload_files(
     return _WORKLOAD[cluster.orchestrator](cluster, WORKLOADS[workload], group, settings or {})
 
 
+def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
+    """Return the settings of a workload that a plan has, for `workload_files`.
+
+    Args:
+        plan: A plan of training, RL or inference.
+        workload: Name of the workload.
+
+    Raises:
+        Refusal: If the workload does not exist, or takes no plan.
+    """
+    if workload not in WORKLOADS:
+        raise unknown("workload", workload, list(WORKLOADS))
+    row = WORKLOADS[workload]
+    if not row.holds or (row.holds == "serving") != (plan.kind == "inference"):
+        raise refused(f"{workload} takes no plan of {plan.kind}")
+    names = dict.fromkeys(name for form in row.forms for name in row.settings(form))
+    if row.holds == "layout" and "FSDP" in str(plan["layout"].value):
+        # The framework shares the optimizer alone: its layout and its steps follow from the size of the model.
+        names = {name: None for name in names if name not in (*DEGREES, "checkpoint_steps")}
+    return settings_of(plan, list(names))
+
+
 def job_files(cluster: ClusterFile) -> tuple[JobFile, ...]:
     """Return the job files for the orchestrator of a cluster file."""
     return _JOBS[cluster.orchestrator](cluster)
@@ -46,7 +74,7 @@ def _slurm(cluster: ClusterFile, workload: Workload, group: str | None, given: _
     for form in slurm_forms(workload):
         if form.on_shared and not queue.shared:
             raise refused(f"{workload.name} needs a file system that all nodes share: storage.lustre or storage.home")
-        settings = validated(workload, form, _room_of_queue(queue), given, nodes=slurm_nodes(form, queue))
+        settings = validated(workload, form, _room_of_queue(cluster, queue), given, nodes=slurm_nodes(form, queue))
         files.append(slurm_job(form, queue, settings))
     return tuple(files)
 
@@ -59,7 +87,7 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
         known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row, platform))
         raise refused(f"{workload.name} has no form for Kubernetes; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
-    room = _room_of_nodes(platform, nodes)
+    room = _room_of_nodes(cluster, platform, nodes)
     if not platform.volumes and any(form.on_shared for form in forms):
         raise refused(f"{workload.name} needs a file system that all nodes share: storage.lustre or storage.home")
     return tuple(
@@ -78,29 +106,27 @@ def _group(kind: str, given: str | None, known: list[str]) -> str:
     return given or known[0]
 
 
-def _room_of_queue(queue: QueueShape) -> Room:
-    record = queue.instance_type
+def _room_of_queue(cluster: ClusterFile, queue: QueueShape) -> Room:
     return Room(
         name=queue.name,
-        type=record.name,
+        record=queue.instance_type,
         nodes=queue.nodes,
-        gpus=record.gpus,
         efa=queue.efa_devices > 0,
         domain=queue.segment or 1,
         mounts=queue.mounts,
+        lustre=cluster.lustre_spec,
     )
 
 
-def _room_of_nodes(platform: Platform, group: PlatformNodes) -> Room:
-    record = group.instance_type
+def _room_of_nodes(cluster: ClusterFile, platform: Platform, group: PlatformNodes) -> Room:
     return Room(
         name=group.name,
-        type=record.name,
+        record=group.instance_type,
         nodes=group.working,
-        gpus=record.gpus,
         efa=platform.efa_way(group) is not None,
         domain=segment(group.ultraserver.instances) if group.ultraserver else 1,
         mounts=tuple(platform.volumes),
+        lustre=cluster.lustre_spec,
     )
 
 

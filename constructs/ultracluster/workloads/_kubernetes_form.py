@@ -101,7 +101,13 @@ TRAIN_JOB = KubernetesForm(
     applies=_has_train_jobs,
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
     objects=lambda platform, group, team, given: train_job(
-        platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
+        platform,
+        group,
+        team,
+        nodes=given.nodes,
+        image=given.image,
+        program=_program(given),
+        interval=given.checkpoint_seconds,
     ),
     settings=_TRAINING,
 )
@@ -110,7 +116,13 @@ JOB_SET = KubernetesForm(
     kind="JobSet",
     title=lambda group, nodes: f"the same as a JobSet, on {_gpus(group, nodes)}",
     objects=lambda platform, group, team, given: job_set(
-        platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
+        platform,
+        group,
+        team,
+        nodes=given.nodes,
+        image=given.image,
+        program=_program(given),
+        interval=given.checkpoint_seconds,
     ),
     settings=_TRAINING,
 )
@@ -119,7 +131,13 @@ PYTORCH_JOB = KubernetesForm(
     kind="HyperPodPyTorchJob",
     title=lambda group, nodes: f"the same as a HyperPodPyTorchJob, on {_gpus(group, nodes)}",
     objects=lambda platform, group, team, given: pytorch_job(
-        platform, group, team, nodes=given.nodes, image=given.image, program=_program(given)
+        platform,
+        group,
+        team,
+        nodes=given.nodes,
+        image=given.image,
+        program=_program(given),
+        interval=given.checkpoint_seconds,
     ),
     applies=lambda platform: platform.training_operator,
     settings=_TRAINING,
@@ -136,6 +154,7 @@ ELASTIC_JOB = KubernetesForm(
         image=given.image,
         program=_program(given),
         fewest=given.min_nodes,
+        interval=given.checkpoint_seconds,
     ),
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "min_nodes"),
@@ -164,6 +183,7 @@ FINE_TUNE = KubernetesForm(
         nodes=given.nodes or 1,
         image=given.image,
         program=_program(given),
+        interval=given.checkpoint_seconds,
     ),
     nodes=lambda group: 1,
     settings=_TRAINING,

@@ -32,6 +32,7 @@ from ultracluster.planning.capacity import segment
 from ultracluster.rules import Refusal
 from ultracluster.workloads._images import PYTORCH, ContainerImage, image_on
 from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
+from ultracluster.workloads._model_fit import checkpoint_seconds
 
 #: Training program that the pods of gangs have.
 TRAINING = f"{PYTHON}/ultracluster_train.py"
@@ -48,6 +49,7 @@ def train_job(
     program: Sequence[str] = (TRAINING,),
     command: Sequence[str] = (),
     image: str = "",
+    interval: int | None = None,
 ) -> list[Object]:
     """Return a gang as a TrainJob of Kubeflow Trainer, and the network policy for its pods.
 
@@ -60,6 +62,7 @@ def train_job(
         program: Program that torchrun starts, with its arguments. By default, the one that the pods have.
         command: Command of every pod. By default, torchrun with the program.
         image: Image of every pod. By default, the pinned one.
+        interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -71,8 +74,10 @@ def train_job(
     requested = nodes_of(group, nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
+    planned = between_checkpoints(requested, interval)
     trainer: Object = {
         "command": gang_command(*(command or ["torchrun", REPORTER, *program])),
+        "env": [{"name": key, "value": value} for key, value in planned.items()],
         "image": image or image_for(group, PYTORCH),
         "numNodes": requested,
         "numProcPerNode": group.instance_type.gpus,
@@ -100,6 +105,7 @@ def job_set(
     command: Sequence[str] = (),
     image: str = "",
     env: Mapping[str, str] | None = None,
+    interval: int | None = None,
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
@@ -117,7 +123,7 @@ def job_set(
         container="node",
         image=image or image_for(group, PYTORCH),
         command=gang_command(*(command or _torchrun(group, name, requested, program))),
-        env=env,
+        env={**between_checkpoints(requested, interval), **(env or {})},
     )
     pod = with_resuming(platform, group, with_reporting(pod, group))
     queued = queue_metadata(platform, team)
@@ -160,6 +166,11 @@ def image_for(group: PlatformNodes, image: ContainerImage) -> str:
         return published.address
     text = f"{image.address} has {', '.join(image.architectures)}, and nodes of {group.name} have {architecture}"
     raise Refusal("", JOB_IMAGE(f"{text}: name one with image="))
+
+
+def between_checkpoints(nodes: int, seconds: int | None) -> dict[str, str]:
+    """Return the environment variable with the seconds between two checkpoints: by default, those of a plan."""
+    return {"ULTRACLUSTER_CHECKPOINT_SECONDS": str(seconds or checkpoint_seconds(nodes))}
 
 
 def first_pod(name: str) -> str:

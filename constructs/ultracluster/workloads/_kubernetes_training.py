@@ -28,6 +28,7 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         nodes=given.nodes,
         command=["env", *(f"{key}={value}" for key, value in _SIGNAL.items()), "torchrun", REPORTER, _PROGRAM, *recipe],
         image=given.image or image_for(group, MEGATRON),
+        interval=given.checkpoint_seconds,
     )
 
 
@@ -44,6 +45,7 @@ def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         command=["bash", "-c", text + _START, "node", given.recipe or "llama2-7b", *options],
         image=given.image or image_for(group, MAXTEXT),
         env={"nodes": str(nodes), "head": first_pod(name), "reporter": REPORTER, **_SIGNAL},
+        interval=given.checkpoint_seconds,
     )
 
 

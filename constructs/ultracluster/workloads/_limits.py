@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.planning.lustre import LustreSpec
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.workloads._frameworks import DEGREES
+from ultracluster.workloads._model_fit import fitted
 from ultracluster.workloads._workload import SETTINGS, Form, Settings, Workload
 
 #: Rule of jobs that are too large.
@@ -20,7 +23,10 @@ _PATH = error("job-path", "A path of a job must be on a file system that its nod
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
-_TEXTS = ("recipe", "model", "image", "program", "data")
+_TEXTS = ("recipe", "model", "image", "program", "data", "precision")
+_SIZES = ("parameters", "active_parameters")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]{1,2})?)([KMBT]?)")
+_UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
 
 
@@ -30,21 +36,31 @@ class Room:
 
     Args:
         name: Name of the group.
-        type: Name of its instance type.
+        record: Its instance type.
         nodes: Nodes without spare ones.
-        gpus: GPUs of a node.
         efa: Whether nodes have EFA devices.
         domain: Nodes of an NVLink domain.
         mounts: Directories of file systems that the nodes mount.
+        lustre: File system on which jobs keep their checkpoints, or None.
     """
 
     name: str
-    type: str
+    record: InstanceType
     nodes: int
-    gpus: int
     efa: bool
     domain: int = 1
     mounts: tuple[str, ...] = ()
+    lustre: LustreSpec | None = None
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of a node."""
+        return self.record.gpus
+
+    @property
+    def type(self) -> str:
+        """Name of the instance type."""
+        return self.record.name
 
 
 def unknown(kind: str, given: str, known: Sequence[str]) -> Refusal:
@@ -72,22 +88,29 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
     Raises:
         Refusal: With all errors.
     """
+    known = workload.settings(form)
     for key in given:
-        if key not in form.settings:
-            raise unknown(f"a setting of {workload.name} for {form.family}", key, form.settings)
+        if key not in known:
+            raise unknown(f"a setting of {workload.name} for {form.family}", key, known)
     if {"nodes", "gpus"} <= given.keys():
         raise refused(f"{workload.name}: set nodes or gpus, not both, got {given['nodes']} and {given['gpus']}")
-    numbers = {key: _number(key, text) for key, text in given.items() if key not in _TEXTS}
+    numbers = {
+        key: _size(key, text) if key in _SIZES else _number(key, text)
+        for key, text in given.items()
+        if key not in _TEXTS
+    }
     texts = {key: given[key] for key in _TEXTS if key in given}
     for key, text in texts.items():
         if not _PLAIN.fullmatch(text):
             raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {text!r}")
+    if texts.get("precision", "bf16") not in ("bf16", "fp8"):
+        raise refused(f"precision must be bf16 or fp8, got {texts['precision']!r}")
     errors = [
         message for key in ("model", "program", "data") for message in _not_mounted(key, given.get(key, ""), room)
     ]
     if gpus := numbers.pop("gpus", 0):
-        errors += _whole_nodes(gpus, room)
-        numbers["nodes"] = -(-gpus // room.gpus)
+        errors += _whole_nodes(int(gpus), room)
+        numbers["nodes"] = -(-int(gpus) // room.gpus)
     settings = Settings(**numbers, **texts)  # type: ignore[arg-type]  # numbers and texts by their names
     requested = nodes if settings.nodes is None else settings.nodes
     errors += _too_large(room, requested, settings.replicas)
@@ -99,9 +122,18 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
     if settings.tensor_parallel is not None:
         errors += _tensor(room, requested, settings.tensor_parallel)
     errors += _degrees(room, requested, settings) or _roles(requested, form, settings)
+    if not errors and workload.holds:
+        settings, errors = fitted(form, workload.holds, room.record, requested, settings, room.lustre)
     if errors:
         raise Refusal("", errors)
     return settings
+
+
+def _size(key: str, text: str) -> float:
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise refused(f"{key} must be a number such as 70B or 70e9, got {text!r}")
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def _number(key: str, text: str) -> int:

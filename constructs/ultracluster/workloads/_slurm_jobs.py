@@ -9,6 +9,7 @@ from ultracluster.boot import scripts
 from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
+from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 from ultracluster.workloads._slurm_form import SlurmForm
 from ultracluster.workloads._table import WORKLOADS
@@ -144,6 +145,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *_sets_image(job, image),
         *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
+        *_requires(job.given),
         *([_overrides(form, job.given)] if form.framework else []),
         *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := _arguments(form, job.given)) else []),
     ]
@@ -164,6 +166,10 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
     if "resume.sh" in form.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
         lines.append(f"# RUN      directory of the run's checkpoints{where}.")
+        lines.append("# CHECKPOINT_SECONDS  time between two checkpoints, for a program that reads")
+        lines.append(
+            "#          ULTRACLUSTER_CHECKPOINT_SECONDS. Default: that of the plan, which loses the least time."
+        )
     if "torchrun.sh" in form.bodies:
         lines.append("# RESTARTS  restarts of failed processes on the same nodes. Default: 3.")
     if _runs_containers(form):
@@ -200,6 +206,7 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
         "instance_type": queue.instance_type.name,
         "gpus_per_node": queue.instance_type.gpus,
         "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
+        "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
         "prefill_nodes": given.prefill or max(1, job.nodes // 2),
         "rollout": given.rollout or 0,
         "parts": f"({shlex.join(job.form.container.parts)})" if job.form.container else "()",
@@ -236,6 +243,16 @@ def _overrides(form: SlurmForm, given: Settings) -> str:
     options = form.framework.options(given, "$RUN") if form.framework else []
     words = " ".join(f'"{option}"' for option in options)
     return f"overrides=({words})"
+
+
+def _requires(given: Settings) -> list[str]:
+    """Return the lines that end a job whose files do not exist; data may be the beginning of the names of its files."""
+    lines = []
+    for name in ("model", "program", "data"):
+        if (path := getattr(given, name)).startswith("/"):
+            missing = f'{{ echo "{name}={path} does not exist on $(hostname)" >&2; exit 2; }}'
+            lines.append(f'[ $# -gt 0 ] || [ -n "${{PAYLOAD:-}}" ] || compgen -G "{path}*" >/dev/null || {missing}')
+    return lines
 
 
 def _arguments(form: SlurmForm, given: Settings) -> list[str]:

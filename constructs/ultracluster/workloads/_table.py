@@ -32,6 +32,7 @@ _ROWS = (
         name="pretrain",
         summary="pre-training with torchrun, a process for each GPU, with checkpoints and requeue",
         needs="all nodes that are not spare; the training program of the job files, or yours",
+        holds="sharded",
         forms=(
             SlurmForm(
                 file="pretrain.sbatch",
@@ -57,6 +58,7 @@ _ROWS = (
         summary="pre-training that grows on idle nodes, and shrinks when they fail or others need them",
         needs="HyperPod's training operator 1.2; no Spot instances and no managed tiered checkpoints; a program "
         "that continues on any number of nodes",
+        holds="sharded",
         forms=(ELASTIC_JOB,),
     ),
     Workload(
@@ -70,6 +72,7 @@ _ROWS = (
         name="finetune",
         summary="fine-tuning with torchrun, such as with TRL or Accelerate",
         needs="1 node; your training program",
+        holds="sharded",
         forms=(
             SlurmForm(
                 file="finetune.sbatch",
@@ -92,6 +95,7 @@ _ROWS = (
         name="rl",
         summary="reinforcement learning with veRL on a Ray cluster of its nodes",
         needs="2 nodes, or one segment of an UltraServer; data and model",
+        holds="sharded",
         forms=(
             SlurmForm(
                 file="rl.sbatch",
@@ -117,6 +121,7 @@ _ROWS = (
         name="inference",
         summary="inference with vLLM: tensor parallel in an NVLink domain, pipeline parallel between them",
         needs="1 node on Slurm, 2 on Kubernetes, or as many as the model needs; a model",
+        holds="serving",
         forms=(
             SlurmForm(
                 file="inference.sbatch",
@@ -136,6 +141,7 @@ _ROWS = (
         name="sglang",
         summary="inference with SGLang: tensor parallel in an NVLink domain, pipeline parallel between them",
         needs="1 node, or as many as the model needs; a model",
+        holds="serving",
         forms=(
             SlurmForm(
                 file="sglang.sbatch",
@@ -157,6 +163,7 @@ _ROWS = (
         name="dynamo",
         summary="inference with Dynamo: prompts and tokens on separate nodes, NIXL between them over EFA",
         needs="2 nodes or more; Lustre or shared home directories; a model that fits into a node",
+        holds="serving",
         forms=(
             SlurmForm(
                 file="dynamo.sbatch",

@@ -25,7 +25,7 @@ from ultracluster.kubernetes import (
     with_reporting,
 )
 from ultracluster.rules import Refusal
-from ultracluster.workloads._kubernetes_gang import TRAINING, nodes_of, queue_metadata, slices
+from ultracluster.workloads._kubernetes_gang import TRAINING, between_checkpoints, nodes_of, queue_metadata, slices
 from ultracluster.workloads._limits import JOB_NODES
 
 #: Placeholder of the image, which must have the agent of the operator: hyperpod-elastic-agent 1.1.3 on PyPI refuses
@@ -66,6 +66,7 @@ def pytorch_job(
     program: Sequence[str] = (TRAINING,),
     image: str = "",
     fewest: int | None = None,
+    interval: int | None = None,
 ) -> list[Object]:
     """Return a gang as a HyperPodPyTorchJob, and the network policy for its pods.
 
@@ -78,6 +79,7 @@ def pytorch_job(
         program: Program that the agent starts, with its arguments. By default, the one that the pods have.
         image: Image of every pod. By default, a placeholder.
         fewest: Fewest nodes of an elastic job. By default, the job has all its nodes, or none.
+        interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -92,7 +94,8 @@ def pytorch_job(
     # rules from files in the directory of the logs.
     command = ["hyperpodrun", f"--nnodes={requested}", f"--nproc-per-node={gpus}", "--tee=3"]
     command += ["--log_dir=/tmp/hyperpod", REPORTER, *program]
-    pod = node_pod(platform, group, container="node", image=image or NO_AGENT_IMAGE, command=command)
+    pod = node_pod(platform, group, container="node", image=image or NO_AGENT_IMAGE, command=command,
+                   env=between_checkpoints(requested, interval))  # fmt: skip
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
     # A job that changes its size has no whole number of pieces.
     pieces = slices(platform, group, requested) if fewest is None else {}

@@ -14,6 +14,7 @@ TRAINING = (
         name="megatron",
         summary="pre-training or fine-tuning by a recipe of Megatron Bridge, on Megatron Core",
         needs="all nodes that are not spare; the recipe's model from Hugging Face; synthetic tokens, or data",
+        holds="layout",
         forms=(
             SlurmForm(
                 file="megatron.sbatch",
@@ -38,6 +39,7 @@ TRAINING = (
         name="maxtext",
         summary="pre-training with JAX and MaxText, a process for each node",
         needs="all nodes that are not spare; synthetic tokens, or data in files of Grain",
+        holds="sharded",
         forms=(
             SlurmForm(
                 file="maxtext.sbatch",

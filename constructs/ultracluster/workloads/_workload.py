@@ -7,6 +7,11 @@ from typing import Literal
 
 #: Families of orchestrators that share their job files.
 Family = Literal["slurm", "kubernetes"]
+#: Part of a model that a GPU holds: what the degrees of parallelism leave it, its shard of parameters and optimizer
+#: (FSDP), its share of the weights of a server; nothing if the workload has no model.
+Holds = Literal["layout", "sharded", "serving", ""]
+#: Settings of the size of a model, from which memory, layout and checkpoints follow.
+SIZE = ("parameters", "active_parameters", "sequence", "precision")
 
 #: Settings of workloads, with what each one changes.
 SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -20,6 +25,11 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "context_parallel": "GPUs that share a sequence",
         "expert_parallel": "GPUs that share the experts of a layer",
         "checkpoint_steps": "steps between two checkpoints",
+        "checkpoint_seconds": "seconds between two checkpoints",
+        "parameters": "parameters of the model, such as 70B: it must fit",
+        "active_parameters": "parameters that a token uses, of a mixture of experts",
+        "sequence": "tokens of a sequence",
+        "precision": "bf16 or fp8",
         "prefill": "nodes that compute prompts",
         "rollout": "nodes that generate while the others train, instead of all in turn",
         "replicas": "number of replicas, each on `nodes` nodes",
@@ -63,6 +73,7 @@ class Workload:
         needs: What it needs of a cluster and of its user.
         forms: Its files, one or more for each family of orchestrators that runs it.
         across_nodes: False if its nodes exchange nothing, so that several need no EFA.
+        holds: Part of the model that a GPU holds.
     """
 
     name: str
@@ -70,6 +81,13 @@ class Workload:
     needs: str
     forms: tuple[Form, ...]
     across_nodes: bool = True
+    holds: Holds = ""
+
+    def settings(self, form: Form) -> tuple[str, ...]:
+        """Return the names of all settings of a form."""
+        if not self.holds:
+            return form.settings
+        return (*form.settings, *SIZE, *(() if self.holds == "serving" else ("checkpoint_seconds",)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +101,14 @@ class Settings:
         pipeline_parallel: Stages of the pipeline. By default, those of the recipe.
         context_parallel: GPUs that share a sequence. By default, those of the recipe.
         expert_parallel: GPUs that share the experts of a layer. By default, those of the recipe.
-        checkpoint_steps: Steps between two checkpoints. By default, those of the framework.
+        checkpoint_steps: Steps between two checkpoints. By default, those of the plan, or without a size of the model
+            those of the framework.
+        checkpoint_seconds: Seconds between two checkpoints. By default, those of the plan.
+        recompute: Whether the backward pass computes all activations again, which the plan needs.
+        parameters: Parameters of the model. By default, its memory is not checked.
+        active_parameters: Parameters that a token uses. By default, all.
+        sequence: Tokens of a sequence.
+        precision: Precision of matrix multiplications, and of the weights of a server.
         prefill: Nodes that compute prompts. By default, half of the nodes.
         rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
         replicas: Number of replicas.
@@ -101,6 +126,12 @@ class Settings:
     context_parallel: int | None = None
     expert_parallel: int | None = None
     checkpoint_steps: int | None = None
+    checkpoint_seconds: int | None = None
+    recompute: bool = False
+    parameters: float | None = None
+    active_parameters: float | None = None
+    sequence: int = 8192
+    precision: Literal["bf16", "fp8"] = "bf16"
     prefill: int | None = None
     rollout: int | None = None
     replicas: int = 1

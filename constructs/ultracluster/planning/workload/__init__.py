@@ -8,11 +8,12 @@ from ultracluster.planning.workload._series import SERIES_PER_NODE, series_at_mo
 if TYPE_CHECKING:
     from ultracluster.planning.workload._assumptions import Assumptions
     from ultracluster.planning.workload._budget import budget_flops, compute_optimal
-    from ultracluster.planning.workload._failures import days_between_interruptions
+    from ultracluster.planning.workload._failures import checkpoint_seconds, days_between_interruptions
     from ultracluster.planning.workload._inference import plan_inference
     from ultracluster.planning.workload._layout import Layout
     from ultracluster.planning.workload._model import Model
     from ultracluster.planning.workload._rl import plan_rl
+    from ultracluster.planning.workload._serving import replica_fits
     from ultracluster.planning.workload._sweep import Candidate, pareto, sweep
     from ultracluster.planning.workload._training import plan_training
 
@@ -23,12 +24,14 @@ __all__ = [
     "Layout",
     "Model",
     "budget_flops",
+    "checkpoint_seconds",
     "compute_optimal",
     "days_between_interruptions",
     "pareto",
     "plan_inference",
     "plan_rl",
     "plan_training",
+    "replica_fits",
     "series_at_most",
     "series_limit",
     "sweep",
@@ -39,12 +42,14 @@ _MODULES = {
     "Layout": "layout",
     "Model": "model",
     "budget_flops": "budget",
+    "checkpoint_seconds": "failures",
     "compute_optimal": "budget",
     "days_between_interruptions": "failures",
     "pareto": "sweep",
     "plan_inference": "inference",
     "plan_rl": "rl",
     "plan_training": "training",
+    "replica_fits": "serving",
     "sweep": "sweep",
 }
 

@@ -58,6 +58,18 @@ def checkpoint_interval(stall: float, seconds_between: float) -> float:
     return sqrt(2 * stall * seconds_between) * (1 + sqrt(ratio) / 3 + ratio / 9) - stall
 
 
+def checkpoint_seconds(nodes: int, stall: float | None = None) -> float:
+    """Return the interval between checkpoints of a job that loses the least time, with the default assumptions.
+
+    Args:
+        nodes: Nodes of the job.
+        stall: Seconds that the job waits for a checkpoint. Default: 60.
+    """
+    assumptions = Assumptions()
+    stall = assumptions.checkpoint_stall_seconds if stall is None else stall
+    return checkpoint_interval(stall, _DAY * days_between_interruptions(nodes, assumptions.failures_per_1000_node_days))
+
+
 def interruptions(
     nodes: int, assumptions: Assumptions, *, failures: float | None = None, recovery: float | None = None
 ) -> Interruptions:

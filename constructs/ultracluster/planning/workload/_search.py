@@ -31,6 +31,7 @@ class Job:
         sequence: Tokens of a sequence.
         batch: Sequences of a step.
         assumptions: Assumptions.
+        fsdp: Whether replicas may share weights and gradients.
     """
 
     model: Model
@@ -39,6 +40,7 @@ class Job:
     sequence: int
     batch: int
     assumptions: Assumptions
+    fsdp: bool = True
 
     def step(self, layout: Layout) -> Step:
         """Return the time of a step with a layout."""
@@ -123,7 +125,7 @@ def _variants(job: Job, degrees: Layout, gpus: int) -> Iterator[Layout]:
             for recompute in (False, True):
                 variant = replace(layout, expert=expert, micro_batch=micro, virtual=virtual, recompute=recompute)
                 yield variant
-                if layout.pipeline == 1 and 1 < layout.data * layout.context <= _MOST_SHARDED:
+                if job.fsdp and layout.pipeline == 1 and 1 < layout.data * layout.context <= _MOST_SHARDED:
                     yield replace(variant, sharded=True)
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
+from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._layout import usable_memory
-from ultracluster.planning.workload._machine import Machine, Precision
+from ultracluster.planning.workload._machine import Machine, Precision, machine_of
 from ultracluster.planning.workload._model import Model
 
 _MOST_REPLICA = 72
@@ -170,3 +171,33 @@ def _largest(good: Callable[[int], bool], most: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if good(middle) else (low, middle - 1)
     return low
+
+
+def replica_fits(
+    model: Model, record: InstanceType, gpus: int, *, precision: Precision = "bf16", tokens: int = 8192
+) -> str | None:
+    """Return why a replica does not fit on this many GPUs, or None if it does.
+
+    Args:
+        model: The model.
+        record: Instance type.
+        gpus: GPUs that share weights, keys and values.
+        precision: Precision of the weights.
+        tokens: Tokens of a request.
+    """
+    assumptions = Assumptions()
+    machine = machine_of(record, precision)
+    serving = Serving(
+        model=model, machine=machine, precision=precision, prompt=tokens, generated=0, slowest=None,
+        assumptions=assumptions,
+    )  # fmt: skip
+    room, needed = usable_memory(machine, assumptions), (serving.weights + serving.cache) / gpus
+    if needed <= room:
+        return None
+    least = ceil((serving.weights + serving.cache) / room)
+    return (
+        f"the model does not fit: weights of {serving.weights / _GIB:,.0f} GiB in {precision} and "
+        f"{serving.cache / _GIB:,.1f} GiB of keys and values of {tokens:,} tokens on {gpus} GPUs of {record.name} are "
+        f"{needed / _GIB:,.0f} GiB of each GPU, and {room / _GIB:,.0f} GiB are usable ({machine.memory / _GIB:,.0f} "
+        f"GiB without a reserve of {assumptions.memory_reserve:.0%}): use at least {least} GPUs"
+    )

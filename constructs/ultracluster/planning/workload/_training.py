@@ -36,6 +36,7 @@ def plan_training(
     sequence: int = 8192,
     batch_tokens: int | None = None,
     layout: Layout | None = None,
+    fsdp: bool = True,
     dollars_per_node_hour: float | None = None,
     assumptions: Assumptions = _DEFAULTS,
 ) -> Plan:
@@ -54,6 +55,7 @@ def plan_training(
         sequence: Tokens of a sequence.
         batch_tokens: Tokens of a step. Default: 4 to 16 million by parameters, 1 million for fine-tuning.
         layout: Parallel layout; its `data` follows from the nodes. Default: the fastest that fits the memory.
+        fsdp: Whether the fastest layout may share weights between replicas (FSDP).
         dollars_per_node_hour: Price of an instance. Default: no cost.
         assumptions: Assumptions.
 
@@ -85,7 +87,13 @@ def plan_training(
         flops_per_token=6 * model.active,
         precision=precision,
         job_of=partial(
-            job_on, model=model, precision=precision, sequence=sequence, batch=batch, assumptions=assumptions
+            job_on,
+            model=model,
+            precision=precision,
+            sequence=sequence,
+            batch=batch,
+            fsdp=fsdp,
+            assumptions=assumptions,
         ),
         assumptions=assumptions,
         record=record,
@@ -119,7 +127,14 @@ def default_batch(parameters: float) -> int:
 
 
 def job_on(
-    record: InstanceType, *, model: Model, precision: Precision, sequence: int, batch: int, assumptions: Assumptions
+    record: InstanceType,
+    *,
+    model: Model,
+    precision: Precision,
+    sequence: int,
+    batch: int,
+    assumptions: Assumptions,
+    fsdp: bool = True,
 ) -> Job:
     """Return the job on an instance type."""
     return Job(
@@ -129,4 +144,5 @@ def job_on(
         sequence=sequence,
         batch=batch,
         assumptions=assumptions,
+        fsdp=fsdp,
     )

@@ -3,6 +3,7 @@
 # writes a checkpoint and ends with exit code 0; the job queues again, and goes on where it was.
 mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
+export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds}
 export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
 rm -f "$CHECKPOINT_REQUEST"
 asked=no interrupted=no

@@ -1,0 +1,162 @@
+"""Whether the model of a job fits its GPUs, with the layout and the checkpoints that the planner computes for it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.planning.lustre import LustreSpec, checkpoint_bytes
+from ultracluster.rules import Message, error
+from ultracluster.workloads._frameworks import DEGREES
+from ultracluster.workloads._workload import Form, Holds, Settings
+
+if TYPE_CHECKING:
+    from ultracluster.planning import Plan
+    from ultracluster.planning.workload import Model
+
+_MEMORY = error("job-memory", "The model of a job must fit into the memory of its GPUs.")
+_CHECKPOINTS = error("job-checkpoints", "The checkpoints of a job must fit on its file system.")
+# The current one, and the last complete one; with room, for a full file system truncates a checkpoint.
+_KEPT, _ROOM = 2, 1.2
+_GIB = 1 << 30
+# Figures of a plan that this does not read depend on the tokens.
+_TOKENS_PER_PARAMETER = 20
+_LEAST_STALL = 1.0
+
+
+def checkpoint_seconds(nodes: int, stall: float | None = None) -> int:
+    """Return the seconds between two checkpoints that lose the least time.
+
+    Args:
+        nodes: Nodes of the job.
+        stall: Seconds that the job waits for a checkpoint. By default, the planner's assumption.
+    """
+    from ultracluster.planning.workload import checkpoint_seconds as planned
+
+    return round(planned(nodes, stall))
+
+
+def fitted(
+    form: Form, holds: Holds, record: InstanceType, nodes: int, given: Settings, lustre: LustreSpec | None
+) -> tuple[Settings, list[Message]]:
+    """Return the settings with what follows from the model, and the errors of a model that does not fit.
+
+    Without a size of the model nothing is known of its memory.
+
+    Args:
+        form: Form of the file.
+        holds: Part of the model that a GPU holds.
+        record: Type of the nodes.
+        nodes: Nodes of the job.
+        given: Settings.
+        lustre: File system of the checkpoints, or None without Lustre.
+    """
+    if given.parameters is None:
+        return given, []
+    from ultracluster.planning.workload import Model
+
+    try:
+        model = Model.of(given.parameters, active=given.active_parameters)
+        if holds == "serving":
+            gpus = record.gpus * (1 if "prefill" in form.settings else nodes)
+            return given, _serving(model, record, gpus, given)
+        trains = min(nodes, given.min_nodes) if "min_nodes" in form.settings else nodes - (given.rollout or 0)
+        size = checkpoint_bytes(given.parameters)
+        rate = float(lustre.disk_write_mb_per_s) * 1e6 if lustre else None
+        stall = max(_LEAST_STALL, size / rate) if rate else None
+        plan = _training(model, record, trains, given, holds, stall)
+    except ValueError as refusal:
+        return given, [_MEMORY(str(refusal))]
+    errors = _too_full(size, lustre)
+    return _with_plan(form, given, plan), errors
+
+
+def plan_settings(plan: "Plan", names: Sequence[str]) -> dict[str, str]:
+    """Return the settings that a plan has, as texts.
+
+    Args:
+        plan: A plan of training, RL or inference.
+        names: Names of the settings of a workload.
+    """
+    # Nodes of a plan of inference are those of all replicas, and nodes imply the GPUs.
+    left_out = {"gpus", *(["nodes", "replicas"] if plan.kind == "inference" else [])}
+    figures = [name for name in names if name in plan and name not in left_out]
+    settings = {name: _text(plan[name].value) for name in figures}
+    if plan.kind == "inference" and "tensor_parallel" in names:
+        settings["nodes"] = str(ceil(plan.number("gpus_per_replica") * plan.nodes / plan.gpus))
+    if "checkpoint_interval_seconds" in plan:
+        seconds = plan.checkpoint_interval_seconds
+        steps = max(1, round(seconds / plan.number("step_seconds"))) if "step_seconds" in plan else 0
+        more = {"checkpoint_seconds": round(seconds), "checkpoint_steps": steps}
+        settings |= {name: str(value) for name, value in more.items() if name in names and value}
+    return settings
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.12g}"
+
+
+def _serving(model: "Model", record: InstanceType, gpus: int, given: Settings) -> list[Message]:
+    from ultracluster.planning.workload import replica_fits
+
+    problem = replica_fits(model, record, gpus, precision=given.precision, tokens=given.sequence)
+    return [_MEMORY(problem)] if problem else []
+
+
+def _training(
+    model: "Model", record: InstanceType, nodes: int, given: Settings, holds: Holds, stall: float | None
+) -> "Plan":
+    from ultracluster.planning.workload import Assumptions, Layout, plan_training
+
+    assumptions = Assumptions()
+    if stall:
+        assumptions = replace(assumptions, checkpoint_stall_seconds=stall)
+    named = {name.removesuffix("_parallel"): value for name in DEGREES if (value := getattr(given, name))}
+    layouts: Sequence[Layout | None] = [None]
+    if named or holds == "sharded":
+        layouts = [Layout(sharded=holds == "sharded", recompute=again, **named) for again in (False, True)]
+    for number, layout in enumerate(layouts, start=1):
+        try:
+            return plan_training(
+                model,
+                tokens=_TOKENS_PER_PARAMETER * model.parameters,
+                instance_type=record,
+                nodes=nodes,
+                precision=given.precision,
+                sequence=given.sequence,
+                layout=layout,
+                fsdp=holds == "sharded",
+                assumptions=assumptions,
+            )
+        except ValueError as refusal:
+            # The one that needs the least memory decides.
+            if number == len(layouts):
+                more = f"{refusal}: use more nodes, or degrees that share the model among more GPUs"
+                raise ValueError(str(refusal) if layout is None else more) from None
+    raise AssertionError("there is a layout")
+
+
+def _with_plan(form: Form, given: Settings, plan: "Plan") -> Settings:
+    """Return the settings with the interval of the plan, and with its degrees if none is given."""
+    seconds = given.checkpoint_seconds or round(plan.checkpoint_interval_seconds)
+    more = {"checkpoint_seconds": seconds, "recompute": "full recomputation" in str(plan["layout"].value)}
+    if "checkpoint_steps" in form.settings:
+        steps = max(1, round(seconds / plan.number("step_seconds")))
+        more["checkpoint_steps"] = given.checkpoint_steps or steps
+    if set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
+        more |= {name: int(plan.number(name)) for name in DEGREES if name in plan}
+    return replace(given, **more)  # type: ignore[arg-type]  # whole numbers by their names
+
+
+def _too_full(size: int, lustre: LustreSpec | None) -> list[Message]:
+    needed, has = round(_KEPT * size * _ROOM), (lustre.capacity_gib or 0) * _GIB if lustre else 0
+    if not has or needed <= has:
+        return []
+    text = f"{_KEPT} checkpoints of {size / _GIB:,.0f} GiB x {_ROOM} = {needed / _GIB:,.0f} GiB"
+    return [
+        _CHECKPOINTS(
+            f"{text}, and the file system has {has / _GIB:,.0f} GiB: set storage.lustre.capacity to at least "
+            f"{-(-needed // (1 << 40))} TiB"
+        )
+    ]

@@ -1,0 +1,147 @@
+"""Jobs of a model of a known size: memory, layout and checkpoints, and plans as settings."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
+
+from support import ROOT
+from ultracluster import workloads
+from ultracluster.clusterfile import ClusterFile, load, loads
+from ultracluster.planning.workload import Assumptions, Model, checkpoint_seconds, plan_inference, plan_training
+from ultracluster.rules import Refusal
+
+CLUSTERS = {name: load(str(ROOT / "examples" / f"{name}.yaml")) for name in ("slurm-512-gpus", "eks-512-gpus")}
+SLURM, EKS = CLUSTERS
+
+
+def files(cluster: str | ClusterFile, name: str, **settings: str) -> list[str]:
+    cluster = CLUSTERS[cluster] if isinstance(cluster, str) else cluster
+    return [file.text for file in workloads.workload_files(cluster, name, settings=settings)]
+
+
+def trainer(text: str) -> Any:
+    return next(iter(yaml.safe_load_all(text)))["spec"]["trainer"]
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("megatron", {"parameters": "405B", "nodes": "2"},
+         r"the model does not fit: on 16 GPUs of p5en.48xlarge .* needs .* GiB are missing; .* \[job-memory\]"),
+        ("megatron", {"parameters": "405B", "tensor_parallel": "8"},
+         r"TP 8, PP 1.*\) needs 297 GiB of each GPU, .*: use more nodes, or degrees that share .* \[job-memory\]"),
+        ("maxtext", {"parameters": "405B", "nodes": "4"}, r"\(TP 1, .* DP 32; .* FSDP\) needs .* than the 141 GiB"),
+        ("pretrain", {"parameters": "70B", "nodes": "1"}, r"DP 8; .* FSDP\) needs .* more than the 141 GiB of a GPU"),
+        ("finetune", {"parameters": "70B"}, r"DP 8; .* FSDP\) needs .* more than the 141 GiB of a GPU"),
+        ("rl", {"parameters": "70B", "nodes": "3", "rollout": "2"}, r"DP 8; .*needs 168 GiB"),
+        ("inference", {"parameters": "671B", "active_parameters": "37B", "nodes": "1"},
+         r"weights of 1,250 GiB in bf16 .* on 8 GPUs .* and 127 GiB are usable .*: use at least 10 GPUs \[job-memory"),
+        ("dynamo", {"parameters": "671B", "active_parameters": "37B", "nodes": "8"}, r"on 8 GPUs of p5en.48xlarge are"),
+        ("pretrain", {"parameters": "70 B"}, r"parameters must be a number such as 70B or 70e9, got '70 B' \[workload"),
+        ("pretrain", {"parameters": "70B", "active_parameters": "80B"}, r"active parameters are more than all"),
+        ("pretrain", {"precision": "int4"}, r"precision must be bf16 or fp8, got 'int4' \[workload\]"),
+        ("nccl", {"parameters": "7B"}, r"a setting of nccl for .* must be one of nodes, gpus.*, got 'parameters'"),
+    ],
+)  # fmt: skip
+def test_rejects_a_model_that_does_not_fit(cluster: str, name: str, settings: dict[str, str], message: str) -> None:
+    with pytest.raises(Refusal, match=message):
+        files(cluster, name, **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("inference", {"parameters": "671B", "active_parameters": "37B", "precision": "fp8", "nodes": "1"}),
+        ("inference", {"parameters": "671B", "active_parameters": "37B", "nodes": "2"}),
+        ("megatron", {"parameters": "405B", "tensor_parallel": "8", "pipeline_parallel": "16"}),
+        ("rl", {"parameters": "70B", "nodes": "4", "rollout": "2"}),
+    ],
+)
+def test_accepts_a_model_that_fits(name: str, settings: dict[str, str]) -> None:
+    assert files(SLURM, name, **settings)
+    assert files(EKS, name, **settings)
+
+
+def test_the_size_of_a_model_gives_layout_and_checkpoints_of_the_plan() -> None:
+    # Daly's interval grows with the time that a checkpoint takes on the file system of the cluster.
+    spec = CLUSTERS[SLURM].lustre_spec
+    assert spec
+    stall = 70e9 * 14 / float(spec.disk_write_mb_per_s) / 1e6
+    plan = plan_training(
+        Model.of(70e9),
+        tokens=1.4e12,
+        instance_type="p5en.48xlarge",
+        nodes=64,
+        fsdp=False,
+        assumptions=Assumptions(checkpoint_stall_seconds=stall),
+    )
+    (text,) = files(SLURM, "megatron", parameters="70B")
+    for degree in ("tensor", "pipeline", "context", "expert"):
+        name = degree if degree == "context" else f"{degree}_model"
+        assert f'"model.{name}_parallel_size={plan.number(f"{degree}_parallel"):g}"' in text
+    seconds = round(checkpoint_seconds(64, stall))
+    assert f"\ncheckpoint_seconds={seconds}\n" in text
+    assert f'"checkpoint.save_interval={round(seconds / plan.number("step_seconds"))}"' in text
+    (gang,) = files(EKS, "megatron", parameters="70B", checkpoint_steps="9")
+    assert "ULTRACLUSTER_CHECKPOINT_SECONDS" in [item["name"] for item in trainer(gang)["env"]]
+    assert "checkpoint.save_interval=9" in trainer(gang)["command"]
+    (larger,) = files(SLURM, "megatron", parameters="405B", nodes="20")
+    assert "recompute" in larger, "it fits only if activations are computed again"
+    assert "recompute" not in text
+
+
+@pytest.mark.parametrize("nodes", ["4", "64"])
+def test_the_interval_of_checkpoints_follows_from_the_nodes_without_a_model(nodes: str) -> None:
+    planned = round(checkpoint_seconds(int(nodes)))
+    (text,) = files(SLURM, "pretrain", nodes=nodes)
+    assert f"\ncheckpoint_seconds={planned}\n" in text
+    for gang in files(EKS, "pretrain", nodes=nodes):
+        assert "name: ULTRACLUSTER_CHECKPOINT_SECONDS\n" in gang
+        assert f'value: "{planned}"' in gang
+    (text,) = files(SLURM, "pretrain", nodes=nodes, checkpoint_seconds="77")
+    assert "\ncheckpoint_seconds=77\n" in text
+
+
+def test_settings_of_a_plan_are_those_of_the_job() -> None:
+    plan = plan_training(Model.of(70e9), tokens=1e12, instance_type="p5en.48xlarge", nodes=16)
+    settings = workloads.plan_settings(plan, "pretrain")
+    assert {"nodes": "16", "parameters": "70000000000", "sequence": "8192"}.items() <= settings.items()
+    (text,) = files(SLURM, "pretrain", **settings)
+    assert f"\ncheckpoint_seconds={round(plan.checkpoint_interval_seconds)}\n" in text
+    assert "#SBATCH --nodes=16\n" in text
+    assert "FSDP" in str(plan["layout"].value)
+    assert "tensor_parallel" not in workloads.plan_settings(plan, "megatron"), "Megatron shares the optimizer alone"
+    served = plan_inference(Model.of(405e9), instance_type="p5.48xlarge")
+    assert workloads.plan_settings(served, "inference")["nodes"] == "2"
+    with pytest.raises(Refusal, match=r"inference takes no plan of pretraining \[workload\]"):
+        workloads.plan_settings(plan, "inference")
+    with pytest.raises(Refusal, match=r"nccl takes no plan"):
+        workloads.plan_settings(plan, "nccl")
+
+
+def test_rejects_checkpoints_for_which_the_file_system_has_no_room() -> None:
+    text = (ROOT / "examples/slurm-512-gpus.yaml").read_text()
+    small = loads(text.replace("{throughput: 40 GB/s}", "{capacity: 1.2 TiB}"), "x")
+    with pytest.raises(Refusal, match=r"2 checkpoints of 5,281 GiB x 1.2 = .* GiB, and the file .*TiB \[job-checkpoi"):
+        files(small, "megatron", parameters="405B")
+
+
+def test_a_job_whose_data_is_missing_ends_before_its_nodes_work(tmp_path: Path) -> None:
+    (text,) = files(SLURM, "megatron", data="/fsx/tokens/part")
+    (line,) = (line for line in text.splitlines() if "compgen" in line)
+    line = line.replace("/fsx", str(tmp_path))
+
+    def run() -> tuple[int, str]:
+        done = subprocess.run(["bash", "-c", f"set -euo pipefail\n{line}"], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    code, error = run()
+    assert code == 2
+    assert f"data={tmp_path}/tokens/part does not exist on" in error
+    (tmp_path / "tokens").mkdir()
+    (tmp_path / "tokens/part.bin").touch()
+    assert run() == (0, "")
