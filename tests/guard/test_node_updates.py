@@ -71,7 +71,7 @@ def replaced(result: Report) -> set[str]:
 
 IN_PLACE_SCRIPTS = [
     *("node-metrics.sh", "metrics-agent.sh", "dcgm-exporter.sh", "health-check.sh", "prolog.sh", "epilog.sh"),
-    *("replace.sh", "users.sh", "containers.sh", "deep-check.sh"),
+    *("replace.sh", "users.sh", "containers.sh", "deep-check.sh", "job-gate.sh"),
 ]
 
 

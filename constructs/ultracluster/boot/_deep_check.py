@@ -5,7 +5,7 @@ from ultracluster.catalogue.ec2 import NCCL_FIGURES
 
 
 def deep_check(instance_type: str) -> NodeBoot:
-    """Return the job, its evaluation script and its thresholds, at the same path on every node.
+    """Return the job, its evaluation script and its thresholds, at the same path on every node; and the gate of jobs.
 
     Submit it: `sbatch --nodes=2 /usr/local/sbin/ultracluster-deep-check`.
 
@@ -19,6 +19,7 @@ def deep_check(instance_type: str) -> NodeBoot:
         files=(
             program("deep-check", in_place=True),
             program("nccl-judge", in_place=True),
+            program("job-gate", in_place=True),
             NodeFile(path="/etc/ultracluster/nccl-floors", text=floors, in_place=True),
             NodeFile(path="/etc/ultracluster/instance-type", text=f"{instance_type}\n"),
         ),

@@ -11,6 +11,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
+from ultracluster.workloads._slurm_arguments import arguments, overrides, requires
 from ultracluster.workloads._slurm_form import SlurmForm
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload
@@ -145,9 +146,9 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *_sets_image(job, image),
         *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
-        *_requires(job.given),
-        *([_overrides(form, job.given)] if form.framework else []),
-        *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := _arguments(form, job.given)) else []),
+        *requires(job.given),
+        *([overrides(form, job.given)] if form.framework else []),
+        *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := arguments(form, job.given)) else []),
     ]
     return "\n".join(lines) + "\n\n" + body
 
@@ -170,6 +171,11 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
         lines.append(
             "#          ULTRACLUSTER_CHECKPOINT_SECONDS. Default: that of the plan, which loses the least time."
         )
+    if "gate.sh" in form.bodies:
+        lines.append(
+            "# GATE     test of the nodes before the job starts, which leaves bad ones out: nccl, nodes or no."
+        )
+        lines.append(f"#          Default: {_gate(form)}.")
     if "torchrun.sh" in form.bodies:
         lines.append("# RESTARTS  restarts of failed processes on the same nodes. Default: 3.")
     if _runs_containers(form):
@@ -206,6 +212,7 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
         "instance_type": queue.instance_type.name,
         "gpus_per_node": queue.instance_type.gpus,
         "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
+        "gate": _gate(job.form),
         "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
         "prefill_nodes": given.prefill or max(1, job.nodes // 2),
         "rollout": given.rollout or 0,
@@ -222,6 +229,11 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
     return [f"{name}={value}" for name, value in known.items() if re.search(rf"\${{?{name}\b", body)]
 
 
+def _gate(form: SlurmForm) -> str:
+    """Return the test of the nodes by default: jobs on all nodes are long, and pairs of nodes take minutes."""
+    return "nccl" if form.nodes == "all" else "nodes"
+
+
 def _floors(queue: QueueShape) -> list[str]:
     """Return the oldest software of a node that its type needs."""
     oldest = queue.instance_type.software
@@ -236,33 +248,6 @@ def _pinned(queue: QueueShape) -> list[str]:
     architecture = queue.instance_type.architecture
     common = [image for image in IMAGES.values() if image.common and architecture in image.architectures]
     return [image.enroot for image in common if queue.internet]
-
-
-def _overrides(form: SlurmForm, given: Settings) -> str:
-    """Return the options of a framework as an array of the shell."""
-    options = form.framework.options(given, "$RUN") if form.framework else []
-    words = " ".join(f'"{option}"' for option in options)
-    return f"overrides=({words})"
-
-
-def _requires(given: Settings) -> list[str]:
-    """Return the lines that end a job whose files do not exist; data may be the beginning of the names of its files."""
-    lines = []
-    for name in ("model", "program", "data"):
-        if (path := getattr(given, name)).startswith("/"):
-            missing = f'{{ echo "{name}={path} does not exist on $(hostname)" >&2; exit 2; }}'
-            lines.append(f'[ $# -gt 0 ] || [ -n "${{PAYLOAD:-}}" ] || compgen -G "{path}*" >/dev/null || {missing}')
-    return lines
-
-
-def _arguments(form: SlurmForm, given: Settings) -> list[str]:
-    """Return the arguments of a job that is submitted without any."""
-    if form.framework:
-        return [given.recipe or form.recipe]
-    if given.model:
-        return [given.model]
-    data = ["--data", given.data] if given.data else []
-    return [given.program or "ultracluster_train.py", *data] if given.program or data else []
 
 
 def _segment(job: _Job, queue: QueueShape) -> list[str]:

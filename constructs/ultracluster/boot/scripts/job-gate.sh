@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# Find the nodes of a job that must not be part of it, before a long job starts on them. The job runs it, as its user.
+#
+#   job-gate.sh --gpus N --efa N [--nccl yes|no]
+#
+#   --gpus   GPUs of a node
+#   --efa    EFA devices of a node
+#   --nccl   whether pairs of nodes run an all-reduce (default: yes). NCCL_TEST names its program; else it is looked for
+#            where AWS's images have it.
+#
+# Each node: GPUs, EFA devices, the results of its own health checks, also those with which the circuit breaker keeps it
+# in service, and Lustre over EFA. Then all pairs of nodes at once: 2 and 16 GiB, against the published floor of the type
+# for two nodes, or else against four fifths of the median of the pairs. Each node of a slow pair is tested again, with a
+# node of a good pair: the one that is slow again is bad.
+#
+# It changes no node. It prints `NODE REASON` for each bad node. Exit code 0: the nodes were tested. 1: a test did not run,
+# and the reason is on standard error. 2: wrong usage.
+set -Eeuo pipefail
+export LC_ALL=C
+
+# Root directory: empty on a node, a directory in tests.
+root=${ULTRACLUSTER_ROOT:-}
+# A node, its own copy: tests have several nodes on a machine.
+own=$root/usr/local/sbin/ultracluster-job-gate
+judge=$root/usr/local/sbin/ultracluster-nccl-judge
+# Seconds for the nodes to answer, and for a pair: the first all-reduce of a node loads its libraries.
+limit=${ULTRACLUSTER_GATE_LIMIT:-300}
+gpus="" efa="" nccl=yes part=job
+size=17179869184
+
+usage() {
+    echo "job-gate: $*" >&2
+    exit 2
+}
+
+log() { echo "job-gate: $*" >&2; }
+
+read_arguments() {
+    while [ $# -gt 0 ]; do
+        [ $# -ge 2 ] || usage "$1 needs a value"
+        case $1 in
+            --gpus) gpus=$2 ;;
+            --efa) efa=$2 ;;
+            --nccl) nccl=$2 ;;
+            --part) part=$2 ;;
+            *) usage "unknown argument $1; known: --gpus, --efa, --nccl" ;;
+        esac
+        shift 2
+    done
+    [[ $gpus =~ ^[1-9][0-9]?$ ]] || usage "--gpus is a number of GPUs, got '$gpus'"
+    [[ $efa =~ ^[0-9]{1,2}$ ]] || usage "--efa is a number of EFA devices, got '$efa'"
+    [[ $nccl =~ ^(yes|no)$ ]] || usage "--nccl is yes or no, got '$nccl'"
+}
+
+# Print whether this node can be part of a job: `NODE ok`, or `NODE bad REASON`.
+check_node() {
+    local found=0 device status file problems=""
+    found=$(timeout 60 nvidia-smi --format=csv,noheader,nounits --query-gpu=index 2>/dev/null | grep -c '^[0-9]') || true
+    [ "${found:-0}" -eq "$gpus" ] || problems+="; ${found:-0} of $gpus GPUs are there"
+    found=0
+    for device in "$root"/sys/class/infiniband/*; do
+        [ "$device/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ] && found=$((found + 1))
+    done
+    [ "$found" -eq "$efa" ] || problems+="; $found of $efa EFA devices are there"
+    for file in devices mounts; do
+        read -r status 2>/dev/null <"$root/run/ultracluster/health/$file" || status=""
+        case $status in
+            failed:*) problems+="; ${status#failed: }" ;;
+            ok:*"over TCP"*) problems+="; ${status#ok: }" ;;
+        esac
+    done
+    echo "$SLURMD_NODENAME ${problems:+bad }${problems:-ok}" | sed 's/bad ; /bad /'
+}
+
+# Print the bad nodes of those that the job has.
+check_nodes() {
+    local answers node
+    answers=$(timeout --kill-after=5 "$limit" srun --ntasks="${#nodes[@]}" --ntasks-per-node=1 --cpu-bind=none \
+        --kill-on-bad-exit=0 "$own" --part node --gpus "$gpus" --efa "$efa") || true
+    [ -n "$answers" ] || return 1
+    for node in "${nodes[@]}"; do
+        if grep -q "^$node bad " <<<"$answers"; then
+            sed -n "s/^$node bad /$node /p" <<<"$answers" | head -n 1
+        elif ! grep -qx "$node ok" <<<"$answers"; then
+            echo "$node does not answer within $limit s"
+        fi
+    done
+}
+
+find_program() {
+    local found
+    for found in "${NCCL_TEST:-}" "$root"/opt/nccl-tests/build/all_reduce_perf \
+        "$root"/usr/local/cuda*/efa/test-cuda*/all_reduce_perf; do
+        if [ -x "$found" ]; then
+            echo "$found"
+            return
+        fi
+    done
+    return 1
+}
+
+# Run the all-reduce on a pair. What the judge says is in $here/PAIR.judged, and the bandwidth of the largest in .found.
+run_pair() {
+    local first=$1 second=$2 name=$1,$2
+    NCCL_DEBUG=INFO timeout --kill-after=5 "$limit" srun --nodes=2 --ntasks="$((2 * gpus))" --ntasks-per-node="$gpus" \
+        --nodelist="$first,$second" --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1 \
+        "$program" -b 2G -e 16G -f 8 -g 1 -c 1 -n 20 >"$here/$name.log" 2>&1 || echo "ended with $?" >"$here/$name.rc"
+    "$judge" --type "$type" --nodes 2 --gpus-per-node "$gpus" <"$here/$name.log" >"$here/$name.judged" || true
+    awk -v size="$size" '$1 == size && $8 ~ /^[0-9.]+$/ { found = $8 } END { print found }' "$here/$name.log" >"$here/$name.found"
+}
+
+# Print why a pair is slow, or nothing.
+slow() {
+    local name=$1 found
+    if [ -e "$here/$name.rc" ]; then
+        echo "all-reduce with ${name#*,} $(cat "$here/$name.rc")"
+    elif grep -q '^FAILED' "$here/$name.judged"; then
+        sed -n 's/^FAILED: //p' "$here/$name.judged" | head -n 1
+    elif found=$(cat "$here/$name.found") && [ -n "$found" ] && awk -v found="$found" -v least="$least" 'BEGIN { exit !(found < least) }'; then
+        echo "all-reduce of 16 GiB at $found GB/s, below $least, four fifths of the median"
+    fi
+}
+
+# Run pairs at once.
+run_pairs() {
+    local pair
+    for pair in "$@"; do run_pair "${pair%,*}" "${pair#*,}" & done
+    wait
+}
+
+# Print four fifths of the median of three pairs or more, else 0.
+median() {
+    local pair
+    for pair in "$@"; do cat "$here/$pair.found"; done | { grep . || true; } | sort -n |
+        awk '{ value[NR] = $1 } END { print NR < 3 ? 0 : 0.8 * value[int((NR + 1) / 2)] }'
+}
+
+# Print the slow nodes of those that are given.
+check_pairs() {
+    local pairs=() good=() suspects=() again=() pair node number reason least=0
+    for ((number = 0; number + 1 < $#; number += 2)); do
+        pairs+=("${*:number+1:1},${*:number+2:1}")
+    done
+    # The one that is left over is tested with a node of a good pair.
+    if (($# % 2)); then suspects+=("${*: -1}"); fi
+    run_pairs "${pairs[@]}"
+    least=$(median "${pairs[@]}")
+    for pair in "${pairs[@]}"; do
+        if [ -n "$(slow "$pair")" ]; then suspects+=("${pair%,*}" "${pair#*,}"); else good+=("${pair%,*}" "${pair#*,}"); fi
+    done
+    if [ "${#good[@]}" -eq 0 ]; then
+        log "the all-reduce fails on each pair, which shows no bad node: $(slow "${pairs[0]}")"
+        tail -n 5 "$here/${pairs[0]}.log" | sed 's/^/    /' >&2
+        return 1
+    fi
+    # Each at once with another good one, as far as there are any.
+    while [ "${#suspects[@]}" -gt 0 ]; do
+        again=()
+        for ((number = 0; number < ${#suspects[@]} && number < ${#good[@]}; number++)); do
+            again+=("${suspects[number]},${good[number]}")
+        done
+        run_pairs "${again[@]}"
+        for pair in "${again[@]}"; do
+            reason=$(slow "$pair")
+            [ -z "$reason" ] || echo "${pair%,*} $reason"
+        done
+        suspects=("${suspects[@]:${#again[@]}}")
+    done
+}
+
+main() {
+    local nodes bad type program here rest=() node
+    read_arguments "$@"
+    if [ "$part" = node ]; then
+        check_node
+        return
+    fi
+    : "${SLURM_JOB_NODELIST:?run it in a job}"
+    mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+    bad=$(check_nodes) || {
+        log "srun started nothing"
+        exit 1
+    }
+    [ -z "$bad" ] || echo "$bad"
+    [ "$nccl" = yes ] && [ "${#nodes[@]}" -gt 1 ] || return 0
+    for node in "${nodes[@]}"; do
+        grep -q "^$node " <<<"$bad" || rest+=("$node")
+    done
+    [ "${#rest[@]}" -gt 1 ] || return 0
+    type=$(cat "$root/etc/ultracluster/instance-type")
+    program=$(find_program) || {
+        log "no all_reduce_perf on $(uname -n): set NCCL_TEST to one that all nodes have"
+        exit 1
+    }
+    here=$(mktemp -d)
+    # shellcheck disable=SC2064  # the directory of now
+    trap "rm -rf '$here'" EXIT
+    check_pairs "${rest[@]}"
+}
+
+main "$@"

@@ -1,0 +1,31 @@
+"""Arguments of the program of an sbatch file, from the settings of its workload."""
+
+from ultracluster.workloads._slurm_form import SlurmForm
+from ultracluster.workloads._workload import Settings
+
+
+def overrides(form: SlurmForm, given: Settings) -> str:
+    """Return the options of a framework as an array of the shell."""
+    options = form.framework.options(given, "$RUN") if form.framework else []
+    words = " ".join(f'"{option}"' for option in options)
+    return f"overrides=({words})"
+
+
+def requires(given: Settings) -> list[str]:
+    """Return the lines that end a job whose files do not exist; data may be the beginning of the names of its files."""
+    lines = []
+    for name in ("model", "program", "data"):
+        if (path := getattr(given, name)).startswith("/"):
+            missing = f'{{ echo "{name}={path} does not exist on $(hostname)" >&2; exit 2; }}'
+            lines.append(f'[ $# -gt 0 ] || [ -n "${{PAYLOAD:-}}" ] || compgen -G "{path}*" >/dev/null || {missing}')
+    return lines
+
+
+def arguments(form: SlurmForm, given: Settings) -> list[str]:
+    """Return the arguments of a job that is submitted without any."""
+    if form.framework:
+        return [given.recipe or form.recipe]
+    if given.model:
+        return [given.model]
+    data = ["--data", given.data] if given.data else []
+    return [given.program or "ultracluster_train.py", *data] if given.program or data else []

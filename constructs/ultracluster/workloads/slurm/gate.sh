@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# A long job tests its nodes first, and starts without those that fail. It drains none: the checks of the nodes do that,
+# as far as their circuit breaker allows. If more nodes fail than that allows, the test is rather wrong than the nodes.
+pass_gate() {
+    local program=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-job-gate bad nccl=no most=$((SLURM_JOB_NUM_NODES / 20)) count
+    local tested="nodes tested"
+    [ "$most" -ge 2 ] || most=2
+    if [ ! -x "$program" ]; then
+        echo "$SLURM_JOB_NAME: the nodes are not tested: $(hostname) has no $program"
+        return
+    fi
+    [ "$1" != nccl ] || nccl=yes
+    bad=$("$program" --gpus "$gpus_per_node" --efa "$efa_devices" --nccl "$nccl") || tested="not all tests ran"
+    if [ -z "$bad" ]; then
+        echo "$SLURM_JOB_NAME: $tested, and no node of $SLURM_JOB_NUM_NODES is bad"
+        return
+    fi
+    while read -r line; do echo "$SLURM_JOB_NAME: bad node: $line"; done <<<"$bad"
+    count=$(cut -d ' ' -f 1 <<<"$bad" | sort --unique | grep -c .)
+    if [ "$count" -gt "$most" ]; then
+        echo "$SLURM_JOB_NAME: $count of $SLURM_JOB_NUM_NODES nodes are more than $most that a test may leave out: the job starts"
+        return
+    fi
+    requeue_without "$(cut -d ' ' -f 1 <<<"$bad" | sort --unique | paste --serial --delimiters=,)"
+    echo "$SLURM_JOB_NAME: the job starts on all its nodes"
+}
+
+case ${GATE-$([ -n "${PAYLOAD:-}" ] && echo no || echo "$gate")} in
+    nccl) pass_gate nccl ;;
+    nodes) pass_gate nodes ;;
+    no) ;;
+    *) fail "GATE is nccl, nodes or no, got '$GATE'" ;;
+esac

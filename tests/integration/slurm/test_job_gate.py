@@ -1,0 +1,150 @@
+"""The gate of a long job on a real Slurm: a bad node is left out, and the job starts on the spare one."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from support.nccl_output import output
+from support.real_slurm import RealSlurm
+from ultracluster import clusterfile
+from ultracluster.boot import deep_check, scripts
+from ultracluster.workloads import workload_files
+
+pytestmark = pytest.mark.daemons
+
+CLUSTER = """\
+name: gate
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5.48xlarge, count: 4, spare: 1}
+storage:
+  lustre: {throughput: 20 GB/s}
+"""
+# The programs of the node on which they run: the nodes of the test are directories of one machine.
+OF_NODE = """\
+#!/bin/sh
+node={directory}/nodes/$SLURMD_NODENAME
+export ULTRACLUSTER_ROOT="$node/root" STAND_IN_STATE="$node/state" PATH="{directory}/programs/$SLURMD_NODENAME:$PATH"
+exec bash {directory}/job-gate.sh "$@"
+"""
+# Rank 0 prints; the network of train-2 is slow.
+ALL_REDUCE = """\
+#!/bin/sh
+[ "$SLURM_PROCID" = 0 ] || exit 0
+speed=good
+scontrol show hostnames "$SLURM_STEP_NODELIST" | grep -qxFf {directory}/slow && speed=slow
+echo "$SLURM_STEP_NODELIST $speed" >>{directory}/tested
+cat {directory}/$speed.txt
+"""
+# Debian has no library of PMIx where its srun looks for one, and the program of the test needs none.
+SRUN = """\
+#!/bin/bash
+exec {srun} "${{@/#--mpi=pmix/--mpi=none}}"
+"""
+GIB = 2**30
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[RealSlurm]:
+    with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as running:
+        here = running.directory
+        (file,) = workload_files(running.cluster, "pretrain")
+        assert "#SBATCH --nodes=4\n" in file.text, "the fifth is spare"
+        (here / "pretrain.sbatch").write_text(file.text)
+        (here / "job-gate.sh").write_text(scripts.text("job-gate.sh"))
+        (here / "good.txt").write_text(output({2 * GIB: 440.0, 16 * GIB: 480.0}))
+        (here / "slow.txt").write_text(output({2 * GIB: 440.0, 16 * GIB: 300.0}))
+        (here / "all_reduce_perf").write_text(ALL_REDUCE.format(directory=here))
+        (here / "all_reduce_perf").chmod(0o755)
+        (here / "programs").mkdir()
+        (here / "programs/srun").write_text(SRUN.format(srun=shutil.which("srun")))
+        (here / "programs/srun").chmod(0o755)
+        for name, node in running.made.items():
+            for item in deep_check("p5.48xlarge").files:
+                node.file(item.path, item.text).chmod(int(item.mode, 8))
+            gate = node.file("/usr/local/sbin/ultracluster-job-gate", OF_NODE.format(directory=here))
+            gate.chmod(0o755)
+            (here / "programs" / name).mkdir()
+            shutil.copy(node.bin / "nvidia-smi", here / "programs" / name / "nvidia-smi")
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _all_idle(slurm: RealSlurm) -> None:
+    slurm.run("scancel", "--me")
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 5})
+    (slurm.directory / "tested").unlink(missing_ok=True)
+    (slurm.directory / "slow").write_text("")
+
+
+def submit(slurm: RealSlurm, gate: str, *options: str) -> str:
+    return slurm.run(
+        *("sbatch", "--parsable", *options, "pretrain.sbatch"),
+        PATH=f"{slurm.directory}/programs:{slurm.environment['PATH']}",
+        PAYLOAD='echo "task on $SLURMD_NODENAME"; exec sleep 600',
+        GATE=gate,
+        RUN=str(slurm.directory / "run"),
+        NCCL_TEST=str(slurm.directory / "all_reduce_perf"),
+        ULTRACLUSTER_ROOT=str(slurm.directory / "nodes/train-1/root"),
+    )
+
+
+def log(slurm: RealSlurm, job: str) -> str:
+    path = slurm.directory / f"pretrain-{job}.out"
+    return path.read_text() if path.exists() else ""
+
+
+def tasks(slurm: RealSlurm, job: str) -> list[str]:
+    return sorted(line.split()[-1] for line in log(slurm, job).splitlines() if line.startswith("task on"))
+
+
+def test_a_slow_node_is_left_out_and_the_job_starts_on_the_spare_one(slurm: RealSlurm) -> None:
+    (slurm.directory / "slow").write_text("train-2\n")
+    job = submit(slurm, "nccl")
+    slurm.start_now(job)
+    slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
+    assert tasks(slurm, job) == ["train-1", "train-3", "train-4", "train-5"]
+    assert " ExcNodeList=train-2 " in slurm.run("scontrol", "show", "job", job, "--oneliner")
+    text = log(slurm, job)
+    assert "bad node: train-2 17179869184 bytes: 300.00 GB/s, and 389.6 is the floor for 2 x p5.48xlarge" in text
+    assert "pretrain: queued again without train-2\n" in text
+    assert "pretrain: nodes tested, and no node of 4 is bad\n" in text
+    # Both nodes of the slow pair were tested with a node of the good one.
+    tested = (slurm.directory / "tested").read_text().splitlines()
+    assert sorted(tested[:2]) == ["train-[1-2] slow", "train-[3-4] good"]
+    assert sorted(tested[2:4]) == ["train-[1,3] good", "train-[2,4] slow"]
+    assert sorted(tested[4:]) == ["train-[1,3] good", "train-[4-5] good"]
+    # The gate drains nothing: train-2 is for the checks of the nodes, and for other jobs.
+    assert slurm.states() == {"allocated": 4, "idle": 1}
+
+
+def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_of_the_nodes(slurm: RealSlurm) -> None:
+    note = "ok: /fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA\n"
+    kept = slurm.made["train-3"].root / "run/ultracluster/health/mounts"
+    before = kept.read_text() if kept.exists() else "ok\n"
+    slurm.made["train-3"].file("/run/ultracluster/health/mounts", note)
+    job = submit(slurm, "nodes")
+    slurm.start_now(job)
+    slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
+    assert tasks(slurm, job) == ["train-1", "train-2", "train-4", "train-5"]
+    assert "pretrain: bad node: train-3 /fsx runs over TCP" in log(slurm, job)
+    assert not (slurm.directory / "tested").exists()
+    slurm.run("scancel", job)
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 5})
+    for node in slurm.made.values():
+        node.file("/run/ultracluster/health/mounts", note)
+    job = submit(slurm, "nodes")
+    slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
+    assert "pretrain: 4 of 4 nodes are more than 2 that a test may leave out: the job starts\n" in log(slurm, job)
+    for node in slurm.made.values():
+        node.file("/run/ultracluster/health/mounts", before)
+
+
+def test_without_a_spare_node_the_job_starts_on_all(slurm: RealSlurm) -> None:
+    (slurm.directory / "slow").write_text("train-2\n")
+    job = submit(slurm, "nccl", "--nodes=5")
+    slurm.until("the job runs on five nodes", lambda: len(tasks(slurm, job)) == 5)
+    assert "pretrain: train has 4 nodes without train-2, and the job needs 5\n" in log(slurm, job)
