@@ -1,7 +1,7 @@
 """Generate the reference of the workloads."""
 
 from docs_reference.markdown import code, page, table
-from ultracluster.catalogue.ec2 import NCCL_FIGURES
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, instance_type, software_set
 from ultracluster.catalogue.training import WORKLOAD_FIGURES
 from ultracluster.clusterfile import loads
 from ultracluster.rules import Refusal
@@ -34,6 +34,10 @@ _SUPPORT = """*yes*: the file starts from a published image. *image*: none is pu
 On Slurm, a real `slurmctld` accepts each file; on Kubernetes, each object is checked against its
 CRD. The training program of `pretrain` runs on CPUs in the tests, through its file on a real Slurm. No workload has run
 on GPUs for this table."""
+_SOFTWARE = """The oldest version of each part that nodes and container images of a generation need, and the one that
+this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
+`ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what
+is older, with `IMAGE=` also in a container image. `--set software=driver=590,nccl=2.30` replaces versions."""
 _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
 )
@@ -71,8 +75,22 @@ def workloads_page() -> str:
         _ABOUT,
         f"## Orchestrators and GPUs\n\n{table(header, support)}\n\n{_SUPPORT}",
         *(_section(row) for row in WORKLOADS.values()),
+        f"## Software\n\n{_SOFTWARE}\n\n{_software()}",
         f"## Images\n\n{table(('image', 'holds', 'CPUs', 'source'), images)}",
     )
+
+
+def _software() -> str:
+    """Table of the oldest and the pinned version of each part, by generation of GPUs."""
+    sets = {name: software_set(instance_type("p6e-gb200.36xlarge" if name == "GB200" else row[0]))
+            for name, row in _GENERATIONS.items()}  # fmt: skip
+    rows = []
+    for parts in zip(*sets.values(), strict=True):
+        first = parts[0]
+        pinned = first.pinned or "-"
+        rows.append((code(first.name), first.place, *(part.oldest or "-" for part in parts), pinned, first.source,
+                     first.pinned_by or "-"))  # fmt: skip
+    return table(("software", "in", *sets, "pinned", "source of the oldest", "pinned by"), rows)
 
 
 def _given() -> list[tuple[str, int, str]]:

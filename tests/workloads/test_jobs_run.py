@@ -213,10 +213,10 @@ def test_sglang_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes
 def test_vllm_keeps_to_the_tensor_parallelism_of_the_file(node: Node) -> None:
     node.provide("vllm")
     cluster = load(str(ROOT / "examples" / "slurm-512-gpus.yaml"))
-    (file,) = workload_files(cluster, "inference", settings={"tensor_parallel": "4", "nodes": "2", "model": "/fsx/m"})
+    (file,) = workload_files(cluster, "inference", settings={"tensor_parallel": "4", "nodes": "2", "model": "meta/m"})
     assert node.run_text(file.text, nodes=2).returncode == 0
     first, second = node.calls("vllm")
-    assert "serve /fsx/m --tensor-parallel-size=4 --pipeline-parallel-size=4 --nnodes=2 --node-rank=0" in first
+    assert "serve meta/m --tensor-parallel-size=4 --pipeline-parallel-size=4 --nnodes=2 --node-rank=0" in first
     assert second.endswith(" --headless")
     text = file.text.replace("tensor_parallel=4", "tensor_parallel=16")
     done = node.run_text(text, nodes=3)

@@ -1,7 +1,7 @@
 """Deep health check of nodes, submitted as a job."""
 
 from ultracluster.boot._node_files import NodeBoot, NodeFile, program
-from ultracluster.catalogue.ec2 import NCCL_FIGURES
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, known_type, software_set
 
 
 def deep_check(instance_type: str) -> NodeBoot:
@@ -15,11 +15,16 @@ def deep_check(instance_type: str) -> NodeBoot:
     floors = "".join(
         f"{row.instance_type} {row.nodes} {row.message_bytes} {row.floor_gb_per_s}\n" for row in NCCL_FIGURES
     )
+    record = known_type(instance_type)
+    parts = software_set(record) if record else ()
+    oldest = "".join(f"{part.name}={part.oldest}\n" for part in parts if part.place == "node" and part.oldest)
     return NodeBoot(
         files=(
             program("deep-check", in_place=True),
             program("nccl-judge", in_place=True),
             program("job-gate", in_place=True),
+            program("software-check", in_place=True),
+            NodeFile(path="/etc/ultracluster/software", text=oldest, in_place=True),
             NodeFile(path="/etc/ultracluster/nccl-floors", text=floors, in_place=True),
             NodeFile(path="/etc/ultracluster/instance-type", text=f"{instance_type}\n"),
         ),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
 
-from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.ec2 import PARTS, InstanceType
 from ultracluster.planning.lustre import LustreSpec
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.workloads._frameworks import DEGREES
@@ -23,9 +23,10 @@ _PATH = error("job-path", "A path of a job must be on a file system that its nod
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
-_TEXTS = ("recipe", "model", "image", "program", "data", "precision")
+_TEXTS = ("recipe", "model", "image", "program", "data", "precision", "software")
 _SIZES = ("parameters", "active_parameters")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]{1,2})?)([KMBT]?)")
+_VERSION = re.compile(r"[0-9][0-9a-z.-]*")
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
 
@@ -101,7 +102,9 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
     }
     texts = {key: given[key] for key in _TEXTS if key in given}
     for key, text in texts.items():
-        if not _PLAIN.fullmatch(text):
+        if key == "software":
+            _check_software(text)
+        elif not _PLAIN.fullmatch(text):
             raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {text!r}")
     if texts.get("precision", "bf16") not in ("bf16", "fp8"):
         raise refused(f"precision must be bf16 or fp8, got {texts['precision']!r}")
@@ -127,6 +130,14 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
     if errors:
         raise Refusal("", errors)
     return settings
+
+
+def _check_software(text: str) -> None:
+    for item in text.split(","):
+        name, _, version = item.partition("=")
+        if name not in PARTS or name == "ucx" or not _VERSION.fullmatch(version):
+            known = ", ".join(PARTS)
+            raise refused(f"software is NAME=VERSION,... with names of {known}, got {item!r}")
 
 
 def _size(key: str, text: str) -> float:

@@ -1,4 +1,4 @@
-"""Whether the model of a job fits its GPUs, with the layout and the checkpoints that the planner computes for it."""
+"""Fit of the model of a job: memory of its GPUs, and the layout and the checkpoints that the planner computes."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from ultracluster.boot import scripts
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture, software_set
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
@@ -218,7 +218,8 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
         "rollout": given.rollout or 0,
         "parts": f"({shlex.join(job.form.container.parts)})" if job.form.container else "()",
         "pinned": job.form.container.enroot if job.form.container else '""',
-        "floors": f"({shlex.join(_floors(queue))})",
+        "oldest_of_node": f"({shlex.join(_oldest(queue, 'node', given.software))})",
+        "oldest_of_image": f"({shlex.join(_oldest(queue, 'container', given.software))})",
         "efa_devices": queue.efa_devices,
         "mounts": f'"{" ".join(queue.mounts)}"',
         "shared": queue.shared or '""',
@@ -234,13 +235,12 @@ def _gate(form: SlurmForm) -> str:
     return "nccl" if form.nodes == "all" else "nodes"
 
 
-def _floors(queue: QueueShape) -> list[str]:
-    """Return the oldest software of a node that its type needs."""
-    oldest = queue.instance_type.software
-    if oldest is None:
-        return []
-    versions = {"driver": oldest.driver, "efa-installer": oldest.efa_installer, "gdrcopy": oldest.gdrcopy}
-    return [f"{name}={version}" for name, version in versions.items() if version]
+def _oldest(queue: QueueShape, place: str, given: str) -> list[str]:
+    """Return the oldest software that the type needs, on nodes or in container images; given versions replace them."""
+    parts = [part for part in software_set(queue.instance_type) if part.place == place]
+    replaced = dict(item.split("=") for item in given.split(",") if item)
+    oldest = {part.name: replaced.get(part.name, part.oldest) for part in parts}
+    return [f"{name}={version}" for name, version in oldest.items() if version]
 
 
 def _pinned(queue: QueueShape) -> list[str]:

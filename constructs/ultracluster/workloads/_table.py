@@ -218,9 +218,11 @@ _ROWS = (
                 usage=(
                     "sbatch health.sbatch            DCGM's diagnostics at level 2 on every node: minutes",
                     "LEVEL=4 sbatch health.sbatch    up to two hours",
+                    "IMAGE=... sbatch health.sbatch  also the software of a container image",
                 ),
                 nodes="all",
-                bodies=("software.sh", "health.sh"),
+                bodies=("health.sh",),
+                settings=("nodes", "gpus", "software"),
             ),
             DCGM,
         ),

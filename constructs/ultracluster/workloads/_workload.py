@@ -37,6 +37,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "image": "container image",
         "program": "path of the training program",
         "data": "directory of the data",
+        "software": "oldest versions instead of those of the type, such as driver=590,nccl=2.30",
     }
 )
 
@@ -117,6 +118,7 @@ class Settings:
         image: Container image, or an empty text for the pinned one.
         program: Training program, or an empty text for that of the job files.
         data: Directory of the data, or an empty text.
+        software: Oldest versions instead of those of the type, or an empty text.
     """
 
     nodes: int | None = None
@@ -140,3 +142,4 @@ class Settings:
     image: str = ""
     program: str = ""
     data: str = ""
+    software: str = ""

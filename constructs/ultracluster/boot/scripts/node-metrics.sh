@@ -108,7 +108,12 @@ is_ok() { if [[ $1 == ok || $1 == ok:* ]]; then echo 1; else echo 0; fi; }
 
 # Export the states of install-software.sh. An image with all software has none.
 software() {
-    local file text
+    local file text check=$root/usr/local/sbin/ultracluster-software-check checked=$root/run/ultracluster/software/.checked
+    # Versions change with an installation or a boot: once an hour.
+    if [ -x "$check" ] && [ $((EPOCHSECONDS - $(stat -c %Y "$checked" 2>/dev/null || echo 0))) -ge 3600 ]; then
+        "$check" --state >/dev/null 2>&1 || true
+        touch "$checked" 2>/dev/null || true
+    fi
     family ultracluster_software_ok gauge "Whether the software is installed."
     for file in "$root"/run/ultracluster/software/*; do
         read -r text <"$file" 2>/dev/null || text=""

@@ -47,6 +47,7 @@ from ultracluster.catalogue.ec2._quotas import (
     VcpuQuota,
     vcpu_quota,
 )
+from ultracluster.catalogue.ec2._software_set import PARTS, software_set
 from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type, known_type
 from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, ultraserver
 from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
@@ -70,6 +71,7 @@ __all__ = [
     "NETWORK_INTERFACES_QUOTA",
     "OFFERED",
     "PARTITIONS_PER_GROUP",
+    "PARTS",
     "PCS_NODE_GROUPS_PER_CLUSTER",
     "QUICK_STACK_MINUTES",
     "READ_ON",
@@ -111,6 +113,7 @@ __all__ = [
     "partition_of",
     "partition_problem",
     "region_of_zone",
+    "software_set",
     "ultraserver",
     "vcpu_quota",
     "without_driver",

@@ -93,10 +93,11 @@ NODE_ALERTS = (
         name="SoftwareMissing",
         for_="5m",
         expr="ultracluster_node_software_ok == 0",
-        summary="{{ $labels.item }} could not be installed or updated on node {{ $labels.instance }}",
+        summary="{{ $labels.item }} could not be installed or updated, or is too old, on node {{ $labels.instance }}",
         description="AWS's image lacks this software, and its installation at the boot of the node failed. Without "
         "enroot and pyxis jobs in containers fail, without an exporter its metrics are missing; other jobs run. The "
-        "item node-scripts is an update of checks and collectors: the node keeps the old ones.",
+        "item node-scripts is an update of checks and collectors: the node keeps the old ones. The items driver, "
+        "efa-installer, libfabric, aws-ofi-nccl and gdrcopy are of the image, and older than the type needs.",
         diagnosis=(
             "`cat /run/ultracluster/software/ITEM` on the node: it has the reason.",
             "`/var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-software.log`: the whole log; of "
@@ -105,6 +106,7 @@ NODE_ALERTS = (
         actions=(
             "`ultracluster image bundle FILE` fills the cluster's bucket; then restart the node.",
             "If the publisher's file has another checksum, take an image that has the software.",
+            "For software that is older than the type needs: take a newer image.",
             "For node-scripts: correct the parameter or the role, and `systemctl start ultracluster-node-scripts`.",
         ),
         rationale="It is 0 or 1.",

@@ -1,0 +1,126 @@
+"""Software that jobs need on a type of nodes: the oldest version of each part, and the one that this release pins.
+
+The oldest versions of driver, CUDA, EFA installer, GDRCopy and NCCL are in `_types.py`, from EC2's guide. What follows
+from them, or from the architecture of the GPU, is here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Literal, get_args
+
+from ultracluster.catalogue.ec2 import _software as software
+from ultracluster.catalogue.ec2._instance_type import InstanceType
+from ultracluster.catalogue.provenance import Source, Stated
+
+_GUIDE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html"
+_CHANGELOG = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-changelog.html"
+_VARIABLES = "https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md"
+_EFA = Source(f"{_CHANGELOG} {_VARIABLES}", read_on="2026-11-25", as_of="2026-10-22")
+_PYTORCH_IMAGE = "https://github.com/aws/deep-learning-containers (commit e0ecede), PyTorch 2.13 for EC2"
+
+#: Libfabric and aws-ofi-nccl of an EFA installer. Of the oldest, 1.24.1, the changelog has no version of the plugin:
+#: both are the oldest with which NCCL needs no variables.
+EFA_CONTENTS: Annotated[
+    Mapping[str, tuple[str, str]], Stated(_EFA, columns="EFA installer: libfabric and aws-ofi-nccl")
+] = MappingProxyType(
+    {
+        "1.24.1": ("1.18", "1.7"),
+        "1.41.0": ("2.1.0amzn2.0", "1.14.2"),
+        "1.42.0": ("2.1.0amzn3.0", "1.15.0"),
+        "1.43.1": ("2.1.0amzn5.0", "1.16.2"),
+        "1.44.0": ("2.3.1amzn1.0", "1.17.1"),
+        "1.49.0": ("2.4.0amzn5.0", "1.20.0"),
+    }
+)
+_FRAMEWORKS = Source(
+    "https://github.com/pytorch/pytorch.github.io/pull/1989 https://github.com/NVIDIA/TransformerEngine/pull/1418 "
+    "https://github.com/NVIDIA/TransformerEngine/issues/1421",
+    read_on="2026-11-25",
+    as_of="2025-04-23",
+)
+#: Oldest PyTorch and Transformer Engine of a model of GPU: those that support Blackwell. B300 needs CUDA 13.0, which
+#: PyTorch has since 2.9.0. Older GPUs have none that is newer than what the other parts need.
+FRAMEWORKS: Annotated[
+    Mapping[str, tuple[str, str]], Stated(_FRAMEWORKS, columns="model of GPU: PyTorch and Transformer Engine")
+] = MappingProxyType({"B200": ("2.7.0", "2.0"), "GB200": ("2.7.0", "2.0"), "B300": ("2.9.0", "2.0")})
+_NIXL_SOURCE = Source(
+    "https://github.com/ai-dynamo/nixl/pull/784 https://github.com/llm-d/llm-d/pull/741",
+    read_on="2026-11-25",
+    as_of="2026-02-14",
+)
+#: Oldest NIXL that is known to run its backend LIBFABRIC on EFA. Its backend UCX falls back to TCP there, so no version
+#: of UCX is required.
+NIXL: Annotated[str, Stated(_NIXL_SOURCE, "version")] = "0.9.0"
+
+Part = Literal[
+    "driver",
+    "efa-installer",
+    "libfabric",
+    "aws-ofi-nccl",
+    "gdrcopy",
+    "cuda",
+    "nccl",
+    "pytorch",
+    "transformer-engine",
+    "nixl",
+    "ucx",
+]
+#: Names of all parts.
+PARTS: tuple[str, ...] = get_args(Part)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoftwareVersion:
+    """Versions of one part of the software.
+
+    Args:
+        name: Name of the part.
+        place: Whether the image of the node has it, or the container image of a job.
+        oldest: Oldest version that the type needs, or None if none is published.
+        pinned: Version that nodes or the container images of this release have, or None if none is pinned.
+        source: Source of the oldest version.
+        pinned_by: Source of the pinned version, or an empty text.
+    """
+
+    name: Part
+    place: Literal["node", "container"]
+    oldest: str | None
+    pinned: str | None
+    source: str
+    pinned_by: str = ""
+
+
+def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:
+    """Return the software that jobs need on a type with GPUs; empty for other types."""
+    if record.gpu is None:
+        return ()
+    floor = record.software
+    libfabric, plugin = EFA_CONTENTS.get(floor.efa_installer, (None, None)) if floor else (None, None)
+    pytorch, engine = FRAMEWORKS.get(record.gpu_model or "", (None, None))
+    own_libfabric, own_plugin = EFA_CONTENTS[software.EFA.version]
+    efa_of = f"EFA installer {software.EFA.version}: {_CHANGELOG}"
+    driver = floor.driver if floor else None
+
+    def on_node(name: Part, oldest: str | None, pinned: str | None, source: str, by: str = "") -> SoftwareVersion:
+        return SoftwareVersion(name=name, place="node", oldest=oldest, pinned=pinned, source=source, pinned_by=by)
+
+    def in_image(name: Part, oldest: str | None, pinned: str | None, source: str) -> SoftwareVersion:
+        by = _PYTORCH_IMAGE if pinned else ""
+        return SoftwareVersion(name=name, place="container", oldest=oldest, pinned=pinned, source=source, pinned_by=by)
+
+    return (
+        on_node("driver", driver, str(software.DRIVER), _GUIDE, "AWS's image for nodes"),
+        on_node(
+            "efa-installer", floor.efa_installer if floor else None, software.EFA.version, _GUIDE, "efa-verify.html"
+        ),
+        on_node("libfabric", libfabric, own_libfabric, _CHANGELOG, efa_of),
+        on_node("aws-ofi-nccl", plugin, own_plugin, _CHANGELOG, efa_of),
+        on_node("gdrcopy", floor.gdrcopy if floor else None, None, _GUIDE),
+        in_image("cuda", floor.cuda if floor else None, "13.3", _GUIDE),
+        in_image("nccl", floor.nccl if floor else None, "2.30.7", _GUIDE),
+        in_image("pytorch", pytorch, "2.13.0", _FRAMEWORKS.name.split()[0]),
+        in_image("transformer-engine", engine, "2.17.0", _FRAMEWORKS.name.split()[1]),
+        in_image("nixl", NIXL, None, _NIXL_SOURCE.name.split()[1]),
+        in_image("ucx", None, None, "not used over EFA: https://github.com/ai-dynamo/dynamo, docs/.../eks/efa.md"),
+    )
