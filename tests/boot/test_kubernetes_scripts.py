@@ -142,6 +142,8 @@ CURL = """\
 printf '%s\\0' "$@" >>"$CALLS"
 printf '\\n' >>"$CALLS"
 case "$*" in
+  */nodes\\?labelSelector=group=train)
+    for ((node = 0; node < ${CORDONED:-1}; node++)); do printf '"unschedulable": true\\n'; done ;;
   *labelSelector*)
     printf '{"items":[\\n{"spec":{"nodeName": "ip-10-0-0-1.internal"}},\\n'
     printf '{"spec":{"nodeName":"ip-10-0-0-2.internal"}},{"spec":{"nodeName":"ip-10-0-0-1.internal"}}]}\\n' ;;
@@ -156,7 +158,8 @@ def cordon(pod: Pod, code: str, reason: str, **env: str) -> list[tuple[str, dict
     calls = pod.bin / "calls"
     calls.write_text("")
     pod.program("curl", CURL)
-    done = pod.run("cordon.sh", CHECK="dcgm", NAMESPACE="node-health", CALLS=str(calls), **env)
+    known = {"CHECK": "dcgm", "NAMESPACE": "node-health", "CALLS": str(calls), "GROUP": "group=train", "MOST": "2"}
+    done = pod.run("cordon.sh", SETTLE="0", **known, **env)
     assert (done.returncode, done.stderr) == (0, "")
     result = []
     for line in calls.read_text().splitlines():
@@ -176,6 +179,16 @@ def test_a_node_that_fails_is_cordoned_with_the_reason(pod: Pod) -> None:
             },
         )
     ]
+
+
+def test_no_more_nodes_stay_cordoned_than_the_breaker_allows(pod: Pod) -> None:
+    assert len(cordon(pod, "1", "slow", NODE="n", CORDONED="2")) == 1
+    (_, first), (_, second) = cordon(pod, "1", "slow", NODE="n", CORDONED="3")
+    assert first["spec"] == {"unschedulable": True}
+    assert second == {
+        "metadata": {"annotations": {"ultracluster/dcgm": "failed, not cordoned as 3 of at most 2 were: slow"}},
+        "spec": {"unschedulable": False},
+    }
 
 
 @pytest.mark.parametrize(("code", "word"), [("0", "passed"), ("2", "no verdict"), ("137", "no verdict")])

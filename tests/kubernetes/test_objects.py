@@ -344,7 +344,7 @@ def test_a_namespace_denies_everything_and_names_what_it_allows() -> None:
 def test_only_the_checks_may_cordon_and_they_may_do_nothing_else() -> None:
     objects = platform(cluster()).objects
     (role,) = of_kind(objects, "ClusterRole")
-    assert role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}]
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}]
     (binding,) = of_kind(objects, "ClusterRoleBinding")
     assert [item["namespace"] for item in binding["subjects"]] == ["node-health"]
 

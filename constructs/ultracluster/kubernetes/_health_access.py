@@ -10,8 +10,8 @@ _RBAC = "rbac.authorization.k8s.io"
 
 def health_access() -> list[Object]:
     """Return the service account, with exactly the verbs of a cordon."""
-    # Not narrower: RBAC selects nodes by name only, and the nodes come and go.
-    cordon = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
+    # Not narrower: RBAC selects nodes by name only, and the nodes come and go. The list counts those that are cordoned.
+    cordon = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}
     pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}
     api = f"{_RBAC}/v1"
     return [

@@ -1,4 +1,4 @@
-"""Node checks as jobs: DCGM's diagnostics and tests of NCCL. A node that fails is cordoned.
+"""Node checks as jobs: DCGM's diagnostics and tests of NCCL. A node that fails is cordoned, as far as a breaker allows.
 
 Each pod of a check has a second container that waits for the result and writes it on the nodes, with the account of
 the namespace `node-health`, which may patch nodes and do nothing else beyond its own namespace.
@@ -6,6 +6,7 @@ the namespace `node-health`, which may patch nodes and do nothing else beyond it
 
 from importlib import resources
 
+from ultracluster.boot import breaker_limit
 from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure
 from ultracluster.kubernetes import (
     ACCOUNT,
@@ -62,7 +63,7 @@ def dcgm_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = 
         "completionMode": "Indexed",
         "completions": nodes or group.working,
         "parallelism": nodes or group.working,
-        "template": {"spec": {**_with_cordon(pod, "dcgm", [where]), "restartPolicy": "Never"}},
+        "template": {"spec": {**_with_cordon(pod, group, "dcgm", [where]), "restartPolicy": "Never"}},
     }
     return [make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)]
 
@@ -125,7 +126,7 @@ def nccl_check(
             "Launcher": {
                 "replicas": 1,
                 "restartPolicy": "Never",
-                "template": {"spec": _with_cordon(launcher, "nccl", [{"name": "PODS", "value": workers}])},
+                "template": {"spec": _with_cordon(launcher, group, "nccl", [{"name": "PODS", "value": workers}])},
             },
             "Worker": {"replicas": nodes, "template": {**head, "spec": worker}},
         },
@@ -152,11 +153,13 @@ def nccl_nodes(group: PlatformNodes) -> int:
     return figure.nodes if figure else _NODES
 
 
-def _with_cordon(pod: Object, check: str, target: list[Object]) -> Object:
+def _with_cordon(pod: Object, group: PlatformNodes, check: str, target: list[Object]) -> Object:
     """Return a pod with a container that watches the check and may cordon."""
     main, *others = pod["containers"]
     main = {**main, "volumeMounts": [*main.get("volumeMounts", []), _VERDICT]}
-    env = [{"name": "CHECK", "value": check}, {"name": "NAMESPACE", "value": HEALTH}, *target]
+    selector = ",".join(f"{key}={value}" for key, value in group.labels.items())
+    known = {"CHECK": check, "NAMESPACE": HEALTH, "GROUP": selector, "MOST": str(breaker_limit(group.count))}
+    env = [*({"name": key, "value": value} for key, value in known.items()), *target]
     cordon = {
         "command": ["bash", "-c", _script("cordon.sh")],
         "env": env,

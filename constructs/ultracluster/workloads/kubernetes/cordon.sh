@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Wait for the verdict of a check and writes it on the nodes that the check was about; cordons them when it failed.
-# Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name.
+# Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name; GROUP, a label
+# selector of the nodes of the group, and MOST, how many of them may be cordoned at once, by whomever. A check that is
+# wrong fails on many nodes at the same time: each is cordoned, counts after a while, and is released if they are more.
 set -euo pipefail
 
 verdict="${VERDICT:-/verdict}"
@@ -33,8 +35,21 @@ case "$code" in
   *) word="no verdict" ;;
 esac
 patch="{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\"}}$spec}"
-for node in $nodes; do
-  call --request PATCH --header "Content-Type: application/merge-patch+json" --data "$patch" \
-    --output /dev/null "$api/api/v1/nodes/$node"
-  echo "$node: $CHECK $word: $reason"
-done
+change() {
+  local node
+  for node in $nodes; do
+    call --request PATCH --header "Content-Type: application/merge-patch+json" --data "$1" \
+      --output /dev/null "$api/api/v1/nodes/$node"
+    echo "$node: $CHECK $2: $reason"
+  done
+}
+
+change "$patch" "$word"
+[ "$code" = 1 ] || exit 0
+sleep "${SETTLE:-10}"
+cordoned="$(call "$api/api/v1/nodes?labelSelector=$GROUP" | grep -c '"unschedulable": *true' || true)"
+if [ "$cordoned" -gt "$MOST" ]; then
+  word="failed, not cordoned as $cordoned of at most $MOST were"
+  patch="${patch/failed: /$word: }"
+  change "${patch%true*}false}}" "$word"
+fi
