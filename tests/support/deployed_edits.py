@@ -88,6 +88,9 @@ class DeployedCluster:
         stacks = self._stacks.cloud.stacks.living()
         for stack in stacks:
             stack.policy = None
+            if stack.status == "UPDATE_ROLLBACK_COMPLETE":
+                # Its template is that of the cluster, which CloudFormation takes for no update.
+                stack.status = "UPDATE_COMPLETE"
         taken_back = set(self.deploy(self.cluster).values()) <= COMPLETE
         self.ids = self.current_ids()
         if not taken_back or set(self._deployed) != set(self.base) or not kept.items() <= self.ids.items():
