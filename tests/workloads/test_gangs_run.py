@@ -71,6 +71,13 @@ def test_the_exit_code_of_the_program_is_that_of_the_pod(pods: list[Pod]) -> Non
     assert [pods[0].main("sh", "-c", f"exit {code}").wait(PATIENCE_SECONDS) for code in (0, 3)] == [0, 3]
 
 
+def test_a_pod_whose_data_is_missing_ends_before_its_program_starts(pods: list[Pod], tmp_path: Path) -> None:
+    pods[0].environment["ULTRACLUSTER_DATA"] = f"{tmp_path}/tokens"
+    assert pods[0].main("true").wait(PATIENCE_SECONDS) == 2
+    (tmp_path / "tokens_text.bin").touch()
+    assert pods[0].main("true").wait(PATIENCE_SECONDS) == 0
+
+
 def test_a_pod_that_ends_requests_a_checkpoint_of_all_and_the_gang_restarts_at_no_cost(pods: list[Pod]) -> None:
     answer = 'until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 0.05; done'
     running = [pod.main("sh", "-c", answer) for pod in pods]

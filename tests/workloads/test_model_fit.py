@@ -145,3 +145,6 @@ def test_a_job_whose_data_is_missing_ends_before_its_nodes_work(tmp_path: Path) 
     (tmp_path / "tokens").mkdir()
     (tmp_path / "tokens/part.bin").touch()
     assert run() == (0, "")
+    for name in ("pretrain", "finetune", "megatron", "maxtext"):
+        for gang in files(EKS, name, data="/fsx/tokens/part"):
+            assert "name: ULTRACLUSTER_DATA\n" in gang

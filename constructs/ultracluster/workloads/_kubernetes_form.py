@@ -108,6 +108,7 @@ TRAIN_JOB = KubernetesForm(
         image=given.image,
         program=_program(given),
         interval=given.checkpoint_seconds,
+        data=given.data,
     ),
     settings=_TRAINING,
 )
@@ -123,6 +124,7 @@ JOB_SET = KubernetesForm(
         image=given.image,
         program=_program(given),
         interval=given.checkpoint_seconds,
+        data=given.data,
     ),
     settings=_TRAINING,
 )
@@ -184,6 +186,7 @@ FINE_TUNE = KubernetesForm(
         image=given.image,
         program=_program(given),
         interval=given.checkpoint_seconds,
+        data=given.data,
     ),
     nodes=lambda group: 1,
     settings=_TRAINING,

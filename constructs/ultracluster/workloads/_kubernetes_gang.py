@@ -50,6 +50,7 @@ def train_job(
     command: Sequence[str] = (),
     image: str = "",
     interval: int | None = None,
+    data: str = "",
 ) -> list[Object]:
     """Return a gang as a TrainJob of Kubeflow Trainer, and the network policy for its pods.
 
@@ -63,6 +64,7 @@ def train_job(
         command: Command of every pod. By default, torchrun with the program.
         image: Image of every pod. By default, the pinned one.
         interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
+        data: Path of the data, which must exist when the pods start.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -74,7 +76,7 @@ def train_job(
     requested = nodes_of(group, nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
-    planned = between_checkpoints(requested, interval)
+    planned = {**between_checkpoints(requested, interval), **({"ULTRACLUSTER_DATA": data} if data else {})}
     trainer: Object = {
         "command": gang_command(*(command or ["torchrun", REPORTER, *program])),
         "env": [{"name": key, "value": value} for key, value in planned.items()],
@@ -106,6 +108,7 @@ def job_set(
     image: str = "",
     env: Mapping[str, str] | None = None,
     interval: int | None = None,
+    data: str = "",
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
@@ -123,7 +126,11 @@ def job_set(
         container="node",
         image=image or image_for(group, PYTORCH),
         command=gang_command(*(command or _torchrun(group, name, requested, program))),
-        env={**between_checkpoints(requested, interval), **(env or {})},
+        env={
+            **between_checkpoints(requested, interval),
+            **({"ULTRACLUSTER_DATA": data} if data else {}),
+            **(env or {}),
+        },
     )
     pod = with_resuming(platform, group, with_reporting(pod, group))
     queued = queue_metadata(platform, team)

@@ -29,6 +29,7 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         command=["env", *(f"{key}={value}" for key, value in _SIGNAL.items()), "torchrun", REPORTER, _PROGRAM, *recipe],
         image=given.image or image_for(group, MEGATRON),
         interval=given.checkpoint_seconds,
+        data=given.data,
     )
 
 
@@ -46,6 +47,7 @@ def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         image=given.image or image_for(group, MAXTEXT),
         env={"nodes": str(nodes), "head": first_pod(name), "reporter": REPORTER, **_SIGNAL},
         interval=given.checkpoint_seconds,
+        data=given.data,
     )
 
 

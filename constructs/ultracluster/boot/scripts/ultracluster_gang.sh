@@ -5,6 +5,7 @@
 #   ultracluster_gang.sh stop          the preStop hook of the container
 #
 # RUN: directory of checkpoints, which all pods share. CHECKPOINT_REQUEST: file in it, of this attempt of the gang.
+# ULTRACLUSTER_DATA: path, or beginning of the paths, that must exist.
 # After a requested end, the program is not complete, but its exit code is 0: Kubernetes gets exit code 85 instead,
 # which restarts the gang.
 set -euo pipefail
@@ -13,6 +14,10 @@ requested=$CHECKPOINT_REQUEST.requested failed=$CHECKPOINT_REQUEST.failed
 case $1 in
   run)
     shift
+    if [ -n "${ULTRACLUSTER_DATA:-}" ] && ! compgen -G "$ULTRACLUSTER_DATA*" >/dev/null; then
+      echo "data=$ULTRACLUSTER_DATA does not exist on $(uname -n)" >&2
+      exit 2
+    fi
     mkdir -p "$RUN" "${CHECKPOINT_REQUEST%/*}"
     "$@" &
     program=$!
