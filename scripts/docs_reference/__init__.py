@@ -67,9 +67,11 @@ def _pictures() -> dict[str, str]:
 
 def write(docs: Path) -> None:
     """Write the committed pages, and delete runbooks of alerts that no longer exist."""
+    # Before anything is deleted: a page that fails must not cost the others.
+    texts = pages()
     for runbook in (docs / "runbooks").glob("*.md"):
         runbook.unlink()
-    for path, text in pages().items():
+    for path, text in texts.items():
         file = docs / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

@@ -62,6 +62,10 @@ _WHY = {
         "Notifications of a group are optional. These groups have a fixed size and no scaling events",
         "autoscaling/ec2/userguide/ec2-auto-scaling-sns-notifications.html",
     ),
+    "CB4": (
+        "CodeBuild encrypts with the key of S3 in the account; the build of the platform writes nothing but its log",
+        "codebuild/latest/userguide/security-encryption.html",
+    ),
     "EC26": (
         "The volume of the administration host is encrypted; the rule fails where a stack has launch templates",
         "ebs/latest/userguide/ebs-encryption.html",
