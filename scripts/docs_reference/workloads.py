@@ -30,10 +30,10 @@ _GENERATIONS = {
     "GB200": ("u-p6e-gb200x72", 1, _BLOCK),
 }
 _SUPPORT = """*yes*: the file starts from a published image. *image*: none is published for these CPUs, and
-`image=` names one. *operator*: on HyperPod, with its training operator and an image that has its agent.
+`image=` names one. *operator*: on HyperPod, with its training operator.
 On Slurm, a real `slurmctld` accepts each file; on Kubernetes, each object is checked against its
-CRD. The training program of `pretrain` runs on CPUs in the tests, through its file on a real Slurm. No workload has run
-on GPUs for this table."""
+CRD. The training program of `pretrain` runs on CPUs in the tests, through its file on a real Slurm; those of
+`torchtitan` and `finetune` run on CPUs too. No workload has run on GPUs for this table."""
 _SOFTWARE = """The oldest version of each part that nodes and container images of a generation need, and the one that
 this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
 `ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what
@@ -46,6 +46,7 @@ _SERVING = "[Inference](dashboards.md#inference): queue, time to the first token
 _OPERATED = ("elastic", "checkpointless")
 _LOOK = {
     "pretrain": _TRAINING,
+    "torchtitan": _TRAINING,
     "megatron": _TRAINING,
     "maxtext": f"{_TRAINING}; MaxText prints its own steps, which are not collected",
     **dict.fromkeys(_OPERATED, _TRAINING),

@@ -33,7 +33,8 @@ exit "${FAILS:-0}"
 
 def rendered(cluster: str, name: str, **settings: str) -> list[str]:
     files = workload_files(load(str(ROOT / "examples" / f"{cluster}.yaml")), name, settings=settings)
-    return [file.text for file in files]
+    # The model and the data are not here; test_model_fit.py has the test for them.
+    return [re.sub(r'compgen -G "[^"]+"', "true", file.text) for file in files]
 
 
 def pods(text: str) -> list[Any]:
@@ -88,6 +89,36 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
     assert [word.replace("$(RUN)", f"{node.directory}/run") for word in on_kubernetes] == default[program + 1 :]
     assert (trainer["image"], trainer["numNodes"]) == (IMAGES["megatron"].address, 4)
     assert trainer["command"][3:6] == ["env", "ULTRACLUSTER_REQUEST_SIGNAL=TERM", "torchrun"]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "words"),
+    [
+        ("torchtitan", {"tensor_parallel": "8", "checkpoint_steps": "50", "data": "/fsx/t"},
+         ["ultracluster_titan.py", "llama3_8b", "--parallelism.tensor_parallel_degree=8", "--checkpoint.interval=50",
+          "--dataloader.dataset_path=/fsx/t", "--dump_folder=RUN"]),
+        ("torchtitan", {"recipe": "llama3_70b"}, ["ultracluster_titan.py", "llama3_70b", "--dump_folder=RUN"]),
+        ("finetune", {}, ["ultracluster_finetune.py"]),
+        ("finetune", {"model": "/fsx/m", "data": "/fsx/s"},
+         ["ultracluster_finetune.py", "--model", "/fsx/m", "--data", "/fsx/s"]),
+    ],
+)  # fmt: skip
+def test_programs_get_the_same_arguments_on_slurm_and_kubernetes(
+    node: Node, name: str, settings: dict[str, str], words: list[str]
+) -> None:
+    node.provide("torchrun")
+    (text,) = rendered("slurm-512-gpus", name, nodes="2", **settings)
+    done = node.run_text(text, nodes=2, IMAGE="", RUN=f"{node.directory}/run")
+    assert done.returncode == 0, done.stderr
+    on_slurm = shlex.split(node.calls("torchrun")[0].partition(": ")[2])[-len(words) :]
+    assert [word.replace(f"{node.directory}/run", "RUN") for word in on_slurm] == words
+    (manifest,) = rendered("eks-512-gpus", name, nodes="2", **settings)
+    command = next(iter(yaml.safe_load_all(manifest)))["spec"]["trainer"]["command"]
+    on_kubernetes = [word.replace("$(RUN)", "RUN") for word in command[-len(words) :]]
+    assert on_kubernetes == [f"/opt/ultracluster/python/{words[0]}", *words[1:]]
+    shell = command[command.index("-c") + 1]
+    assert f"layer {shlex.join(IMAGES[name].parts)} || exit\n" in shell
+    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+ [0-9a-f]{64}", part) for part in IMAGES[name].parts)
 
 
 def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> None:

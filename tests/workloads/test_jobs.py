@@ -17,7 +17,7 @@ from ultracluster.workloads import IMAGES, ContainerImage, JobFile, slurm_jobs
 from ultracluster.workloads._queue_shape import queue_shapes
 
 KINDS = (
-    *("pretrain", "megatron", "maxtext", "finetune", "rl"),
+    *("pretrain", "torchtitan", "megatron", "maxtext", "finetune", "rl"),
     *("inference", "sglang", "dynamo", "nccl", "health", "import"),
 )
 # https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md (read 2026-11-21)
@@ -191,7 +191,8 @@ def test_an_image_for_another_cpu_is_never_the_default() -> None:
     for kind, image in (("pretrain", "megatron"), ("inference", "vllm-arm64"), ("sglang", "sglang-arm64")):
         assert IMAGES[image].enroot in job_of(example("slurm-ultraserver"), f"train/{kind}").text
         assert "arm64" in IMAGES[image].architectures
-    assert "no image is pinned for arm64" in job_of(example("slurm-ultraserver"), "train/maxtext").text
+    for kind in ("maxtext", "torchtitan"):
+        assert "no image is pinned for arm64" in job_of(example("slurm-ultraserver"), f"train/{kind}").text
     assert IMAGES["nccl-tests"].enroot in job_of(example("slurm-ultraserver"), "train/nccl").text
 
 

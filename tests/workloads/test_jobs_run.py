@@ -125,7 +125,7 @@ def test_a_container_starts_in_the_directory_of_the_job_where_it_sees_it(node: N
     assert f"--container-workdir={node.directory}" in node.calls("srun")
 
 
-@pytest.mark.parametrize("kind", ["pretrain", "finetune", "rl", "inference", "sglang", "dynamo"])
+@pytest.mark.parametrize("kind", ["pretrain", "rl", "inference", "sglang", "dynamo"])
 def test_rejects_a_job_without_a_program(node: Node, kind: str) -> None:
     done = node.run(f"slurm-512-gpus:train/{kind}", IMAGE="")
     assert done.returncode == 2

@@ -12,7 +12,7 @@ from support import ROOT
 from support.kubernetes_data import cluster, nodes
 from ultracluster.clusterfile import ClusterFile, loads
 from ultracluster.kubernetes import platform, platform_of
-from ultracluster.workloads import job_files, workload_files
+from ultracluster.workloads import IMAGES, job_files, workload_files
 from ultracluster.workloads._training_operator import pytorch_job
 
 EXAMPLE = (ROOT / "examples" / "hyperpod-kubernetes.yaml").read_text()
@@ -94,7 +94,15 @@ def test_the_operator_reaches_the_agents_of_the_pods() -> None:
     created, policy = objects(files[FILE])
     container = created["spec"]["replicaSpecs"][0]["template"]["spec"]["containers"][0]
     assert container["ports"] == [{"containerPort": 8080}]
-    assert container["command"][0] == "hyperpodrun", "the first process gets the signals of the kubelet"
+    shell, program = container["command"][2], container["command"][4]
+    assert shell.endswith('exec "$@"\n'), "the first process gets the signals of the kubelet"
+    assert program == "hyperpodrun"
+    # The image for arm64 has a PyTorch that the agent accepts, too.
+    assert container["image"] == IMAGES["megatron"].address
+    # Its tools first, for PyPI has only its source.
+    tools, agent = re.findall(r"^layer '(.*)' \|\| exit$", shell, re.MULTILINE)
+    assert "hatchling==" in tools
+    assert agent.startswith("hyperpod-elastic-agent==1.1.3 ")
     allowed = policy["spec"]["ingress"][1]
     assert allowed["from"][0]["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "aws-hyperpod"}
     assert allowed["ports"] == [{"port": 8080, "protocol": "TCP"}]

@@ -168,8 +168,8 @@ def test_the_model_of_a_file_is_the_one_without_an_argument(model: str, argument
          r"a setting of pretrain for slurm must be one of nodes, gpus, image, program, .*, got 'node' \[workload\]"),
         ("slurm-512-gpus", "inference", {"replicas": "2"}, r"one of nodes, gpus, image, tensor_parallel, model,"),
         ("slurm-512-gpus", "import", {"nodes": "2"}, r"a setting of import for slurm does not exist, got 'nodes'"),
-        ("slurm-512-gpus", "train", {}, r"workload must be one of pretrain, megatron, .*, got 'train' \[workload\]"),
-        ("eks-512-gpus", "import", {}, r"import has no form for Kubernetes; pretrain, megatron, maxtext, "),
+        ("slurm-512-gpus", "train", {}, r"must be one of pretrain, torchtitan, megatron, .*, got 'train' \[workload\]"),
+        ("eks-512-gpus", "import", {}, r"import has no form for Kubernetes; pretrain, torchtitan, megatron, maxtext, "),
         *(
             (cluster, "pretrain", {"data": "/nowhere/tokens"},
              r"data=/nowhere/tokens is on none of the file systems that nodes of train mount: /fsx.* \[job-path\]")

@@ -16,6 +16,8 @@ _FILES = (
     "ultracluster_model.py",
     "ultracluster_data.py",
     "ultracluster_checkpoint.py",
+    "ultracluster_titan.py",
+    "ultracluster_finetune.py",
 )
 _NAME = "ultracluster-job"
 _PORT = 9401

@@ -86,3 +86,10 @@ MAX_TEXT = Framework(
     data=("dataset_type=grain", "grain_train_files={data}"),
     recompute=("remat_policy=full",),
 )
+#: https://github.com/pytorch/torchtitan (0.3.0 on PyPI), torchtitan/config/configs.py (read 2026-11-25)
+TITAN = Framework(
+    degrees=MappingProxyType({name: f"--parallelism.{name}_degree=" for name in DEGREES}),
+    checkpoints=("--dump_folder={run}",),
+    interval="--checkpoint.interval=",
+    data=("--dataloader.dataset_path={data}",),
+)

@@ -1,11 +1,12 @@
 """Container images of job files, pinned to versions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.ec2 import image_software as software
+from ultracluster.workloads._packages import AGENT_TOOLS, TORCHTITAN_PACKAGES, TRANSFORMERS
 
 _HUB = "docker.io"
 
@@ -24,6 +25,7 @@ class ContainerImage:
         layer: File of `loads` that adds what the image lacks, or an empty text.
         parts: Versions and checksums of what it adds, its arguments.
         common: False if the import of images needs its name, for it is large and one workload uses it.
+        replaceable: False if the image for other CPUs lacks what the layer adds.
     """
 
     repository: str
@@ -35,6 +37,7 @@ class ContainerImage:
     layer: str = ""
     parts: tuple[str, ...] = ()
     common: bool = True
+    replaceable: bool = True
 
     @property
     def address(self) -> str:
@@ -145,6 +148,33 @@ VERL = ContainerImage(
     common=False,
 )
 
+_PACKAGES = "layer-packages.sh"
+FINETUNE = replace(
+    PYTORCH,
+    holds=f"{PYTORCH.holds}; transformers 5.24.0 and Accelerate 1.15.0 are added to it",
+    layer=_PACKAGES,
+    parts=TRANSFORMERS,
+    common=False,
+)
+TORCHTITAN = replace(
+    PYTORCH,
+    holds=f"{PYTORCH.holds}; torchtitan 0.3.0 is added to it",
+    layer=_PACKAGES,
+    parts=TORCHTITAN_PACKAGES,
+    common=False,
+    replaceable=False,
+)
+#: hyperpod-elastic-agent 1.1.3 refuses PyTorch 2.12 and newer.
+AGENT_IMAGE = replace(
+    PYTORCH,
+    tag="2.11.0-cu130-amzn2023",
+    holds="PyTorch 2.11.0, CUDA 13.0, EFA; the agent of HyperPod's training operator is added to it",
+    source=f"{_AWS_IMAGES}, docs/src/data/pytorch/2.11-cuda-ec2.yml; hyperpod-elastic-agent 1.1.3 (read 2026-11-25)",
+    layer=_PACKAGES,
+    parts=AGENT_TOOLS,
+    common=False,
+)
+
 _DYNAMO_NOTES = "https://docs.nvidia.com/dynamo/v1.2.0/resources/release-artifacts (read 2026-11-24)"
 _VLLM_ARM = ContainerImage(
     repository="nvidia/ai-dynamo/vllm-runtime",
@@ -172,7 +202,7 @@ def image_on(image: ContainerImage, architecture: Architecture) -> ContainerImag
     """Return the image for a CPU architecture: itself, or another with the same programs, or None."""
     if architecture in image.architectures:
         return image
-    return _ARM.get(image.repository)
+    return _ARM.get(image.repository) if image.replaceable else None
 
 
 #: The images by what they are for.
@@ -186,6 +216,9 @@ IMAGES: Mapping[str, ContainerImage] = MappingProxyType(
         "maxtext": MAXTEXT,
         "dynamo": DYNAMO,
         "verl": VERL,
+        "finetune": FINETUNE,
+        "torchtitan": TORCHTITAN,
+        "hyperpod-agent": AGENT_IMAGE,
         "vllm-arm64": _VLLM_ARM,
         "sglang-arm64": _SGLANG_ARM,
     }

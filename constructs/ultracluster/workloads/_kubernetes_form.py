@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
-from ultracluster.workloads._images import VERL, ContainerImage, image_on
-from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
+from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
+from ultracluster.workloads._kubernetes_gang import TRAINING, image_for, job_set, layered, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
 from ultracluster.workloads._kubernetes_rl import rl_job
@@ -177,19 +177,9 @@ FINE_TUNE = KubernetesForm(
     kind="TrainJob",
     applies=_has_train_jobs,
     title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}, as a TrainJob",
-    objects=lambda platform, group, team, given: train_job(
-        platform,
-        group,
-        team,
-        name=job_name("finetune", group.name),
-        nodes=given.nodes or 1,
-        image=given.image,
-        program=_program(given),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-    ),
+    objects=lambda platform, group, team, given: _fine_tune(platform, group, team, given),
     nodes=lambda group: 1,
-    settings=_TRAINING,
+    settings=(*_TRAINING, "model"),
 )
 RL = KubernetesForm(
     file="rl.yaml",
@@ -238,3 +228,20 @@ ALL_TO_ALL = KubernetesForm(
 def _few(group: PlatformNodes) -> int:
     """Return the nodes of one NVLink domain, otherwise two, as on Slurm."""
     return min(group.working, segment(group.ultraserver.instances) if group.ultraserver else 2)
+
+
+def _fine_tune(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
+    program = [given.program or f"{PYTHON}/ultracluster_finetune.py"]
+    program += [*(["--model", given.model] if given.model else []), *(["--data", given.data] if given.data else [])]
+    command = ["torchrun", REPORTER, *program]
+    return train_job(
+        platform,
+        group,
+        team,
+        name=job_name("finetune", group.name),
+        nodes=given.nodes or 1,
+        command=command if given.image else layered(group, FINETUNE, command),
+        interval=given.checkpoint_seconds,
+        data=given.data,
+        image=given.image or image_for(group, FINETUNE),
+    )

@@ -1,6 +1,8 @@
 """Gangs: pods that start together, each with a whole node."""
 
+import shlex
 from collections.abc import Mapping, Sequence
+from importlib import resources
 
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes import (
@@ -178,6 +180,25 @@ def image_for(group: PlatformNodes, image: ContainerImage) -> str:
 def between_checkpoints(nodes: int, seconds: int | None) -> dict[str, str]:
     """Return the environment variable with the seconds between two checkpoints: by default, those of a plan."""
     return {"ULTRACLUSTER_CHECKPOINT_SECONDS": str(seconds or checkpoint_seconds(nodes))}
+
+
+def layered(group: PlatformNodes, image: ContainerImage, command: Sequence[str]) -> list[str]:
+    """Return a command that first adds to the pinned image of a pod what it lacks.
+
+    Args:
+        group: Node group.
+        image: Image with a layer. For CPUs that have another image, there is none.
+        command: Command of the pod.
+    """
+    if image_on(image, group.instance_type.architecture) is not image:
+        return list(command)
+    return ["bash", "-c", f'{layer_of(image)}exec "$@"\n', "node", *command]
+
+
+def layer_of(image: ContainerImage) -> str:
+    """Return the shell that adds to an image what it lacks."""
+    text = resources.files(__package__).joinpath("loads", image.layer).read_text(encoding="utf-8")
+    return f"{text}layer {shlex.join(image.parts)} || exit\n"
 
 
 def first_pod(name: str) -> str:

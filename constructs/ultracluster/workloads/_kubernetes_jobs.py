@@ -6,7 +6,6 @@ from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, objec
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._slurm_jobs import JobFile
 from ultracluster.workloads._table import WORKLOADS
-from ultracluster.workloads._training_operator import NO_AGENT_IMAGE
 from ultracluster.workloads._workload import Settings, Workload
 
 
@@ -49,7 +48,4 @@ def _owner(platform: Platform, group: PlatformNodes) -> Team:
 
 def _file(platform: Platform, path: str, what: str, objects: Sequence[Object]) -> JobFile:
     text = to_yaml(objects_in_registry(list(objects), platform.registry, platform.region))
-    lines = [f"# {what[0].upper()}{what[1:]}."]
-    if NO_AGENT_IMAGE in text:
-        lines.append("# Replace the image: it needs EFA, PyTorch before 2.12, and the package hyperpod-elastic-agent.")
-    return JobFile(path=path, text="\n".join(lines) + "\n" + text, what=what)
+    return JobFile(path=path, text=f"# {what[0].upper()}{what[1:]}.\n{text}", what=what)

@@ -1,11 +1,10 @@
 """Reinforcement learning as a gang: veRL on a Ray cluster of the pods."""
 
-import shlex
 from importlib import resources
 
 from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.workloads._images import VERL
-from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
+from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, layer_of, nodes_of
 
 # The index that Kubernetes gives every pod of an Indexed Job.
 _START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
@@ -41,9 +40,9 @@ def rl_job(
     requested = nodes_of(group, nodes)
     first = next(iter(platform.volumes), "/workspace")
     data = data or f"{first}/data"
-    text = _load("verl.sh")
+    text = resources.files(__package__).joinpath("loads", "verl.sh").read_text(encoding="utf-8")
     if not image:
-        text = f"{_load(VERL.layer)}{text}layer {shlex.join(VERL.parts)} || exit\n"
+        text = f"{layer_of(VERL)}{text}"
     arguments = [
         f"data.train_files={data}/train.parquet",
         f"data.val_files={data}/test.parquet",
@@ -59,7 +58,3 @@ def rl_job(
     image = image or image_for(group, VERL)
     command = ["bash", "-c", text + _START, "node", *arguments]
     return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image, env=env)
-
-
-def _load(name: str) -> str:
-    return resources.files(__package__).joinpath("loads", name).read_text(encoding="utf-8")

@@ -2,11 +2,11 @@
 
 from importlib import resources
 
-from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
-from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE
-from ultracluster.workloads._images import MAXTEXT, MEGATRON
+from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_form import KubernetesForm
-from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of, train_job
+from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, layered, nodes_of, train_job
 from ultracluster.workloads._workload import Settings
 
 _SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps")
@@ -33,6 +33,22 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
     )
 
 
+def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
+    options = [given.recipe or "llama3_8b", *TITAN.options(given, _RUN)]
+    command = ["torchrun", REPORTER, f"{PYTHON}/ultracluster_titan.py", *options]
+    return train_job(
+        platform,
+        group,
+        team,
+        name=job_name("torchtitan", group.name),
+        nodes=given.nodes,
+        command=command if given.image else layered(group, TORCHTITAN, command),
+        interval=given.checkpoint_seconds,
+        data=given.data,
+        image=given.image or image_for(group, TORCHTITAN),
+    )
+
+
 def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     name, nodes = job_name("maxtext", group.name), nodes_of(group, given.nodes)
     text = resources.files(__package__).joinpath("loads", "maxtext.sh").read_text(encoding="utf-8")
@@ -51,6 +67,16 @@ def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Setti
     )
 
 
+TITAN_JOB = KubernetesForm(
+    file="torchtitan.yaml",
+    kind="TrainJob",
+    title=lambda group, nodes: (
+        f"pre-training with torchtitan on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
+    ),
+    objects=_titan,
+    settings=_SETTINGS,
+    image=TORCHTITAN,
+)
 MEGATRON_JOB = KubernetesForm(
     file="megatron.yaml",
     kind="TrainJob",

@@ -25,7 +25,8 @@ def arguments(form: SlurmForm, given: Settings) -> list[str]:
     """Return the arguments of a job that is submitted without any."""
     if form.framework:
         return [given.recipe or form.recipe]
-    if given.model:
+    if given.model and "program" not in form.settings:
         return [given.model]
-    data = ["--data", given.data] if given.data else []
-    return [given.program or "ultracluster_train.py", *data] if given.program or data else []
+    options = [word for key in ("model", "data") if (value := getattr(given, key)) for word in (f"--{key}", value)]
+    program = given.program or form.program or ("ultracluster_train.py" if options else "")
+    return [program, *options] if program else []

@@ -11,6 +11,8 @@ from ultracluster.workloads._workload import Family, Form
 RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
 # Of these, tasks run in a container.
 CONTAINER = ("image.sh", "metrics.sh", "common.sh")
+# The same, with packages that the image lacks.
+LAYERED = ("image.sh", "loads/layer-packages.sh", "layer.sh", *CONTAINER[1:])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +29,7 @@ class SlurmForm(Form):
         container: Image, or None without one.
         framework: Options of its framework for settings, or None.
         recipe: Configuration by default, for a framework.
+        program: Program of the job files that starts if none is named, or an empty text.
         cache: Whether it downloads models and data from Hugging Face.
         on_shared: Whether it needs a file system that all nodes share.
     """
@@ -42,6 +45,7 @@ class SlurmForm(Form):
     container: ContainerImage | None = None
     framework: Framework | None = None
     recipe: str = ""
+    program: str = ""
     cache: bool = False
     on_shared: bool = False
 

@@ -30,6 +30,8 @@ _HELPERS = {
     "ultracluster_model.py": "its model",
     "ultracluster_data.py": "its data, synthetic or from files",
     "ultracluster_checkpoint.py": "its checkpoints",
+    "ultracluster_titan.py": "Python program that runs torchtitan with that data",
+    "ultracluster_finetune.py": "Python program that fine-tunes with the Trainer of Hugging Face",
 }
 
 
@@ -141,7 +143,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         "# Name the output, which the node sends to CloudWatch.",
         _NAMES_OUTPUT,
         "",
-        *_numbers(queue, body, job),
+        *_numbers(queue, body, job, image),
         *(f"export {name}={value}" for name, value in record.variables),
         *_sets_image(job, image),
         *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
@@ -205,7 +207,7 @@ def _sets_image(job: _Job, image: ContainerImage | None) -> list[str]:
     return ['if [ -n "${PAYLOAD:-}" ]; then IMAGE=""; fi', ': "${IMAGE?must be set; see the top of this file}"']
 
 
-def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
+def _numbers(queue: QueueShape, body: str, job: _Job, image: ContainerImage | None) -> list[str]:
     """Return the values of the cluster file for the shell files."""
     given = job.given
     known = {
@@ -216,8 +218,8 @@ def _numbers(queue: QueueShape, body: str, job: _Job) -> list[str]:
         "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
         "prefill_nodes": given.prefill or max(1, job.nodes // 2),
         "rollout": given.rollout or 0,
-        "parts": f"({shlex.join(job.form.container.parts)})" if job.form.container else "()",
-        "pinned": job.form.container.enroot if job.form.container else '""',
+        "parts": _array(image.parts) if image else "()",
+        "pinned": image.enroot if image and image.layer else '""',
         "oldest_of_node": f"({shlex.join(_oldest(queue, 'node', given.software))})",
         "oldest_of_image": f"({shlex.join(_oldest(queue, 'container', given.software))})",
         "efa_devices": queue.efa_devices,
@@ -241,6 +243,11 @@ def _oldest(queue: QueueShape, place: str, given: str) -> list[str]:
     replaced = dict(item.split("=") for item in given.split(",") if item)
     oldest = {part.name: replaced.get(part.name, part.oldest) for part in parts}
     return [f"{name}={version}" for name, version in oldest.items() if version]
+
+
+def _array(words: tuple[str, ...]) -> str:
+    """Return an array of the shell, a word on each line."""
+    return "(\n" + "".join(f"    {shlex.quote(word)}\n" for word in words) + ")"
 
 
 def _pinned(queue: QueueShape) -> list[str]:

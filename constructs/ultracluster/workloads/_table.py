@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.workloads._images import DYNAMO, NCCL_TESTS, PYTORCH, SGLANG, VERL, VLLM
+from ultracluster.workloads._images import DYNAMO, FINETUNE, NCCL_TESTS, PYTORCH, SGLANG, VERL, VLLM
 from ultracluster.workloads._kubernetes_disaggregated import DISAGGREGATED
 from ultracluster.workloads._kubernetes_form import (
     ALL_TO_ALL,
@@ -19,7 +19,7 @@ from ultracluster.workloads._kubernetes_form import (
     SGLANG_SET,
     TRAIN_JOB,
 )
-from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
+from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMES, SlurmForm
 from ultracluster.workloads._training_rows import TRAINING
 from ultracluster.workloads._workload import Workload
 
@@ -70,23 +70,25 @@ _ROWS = (
     ),
     Workload(
         name="finetune",
-        summary="fine-tuning with torchrun, such as with TRL or Accelerate",
-        needs="1 node; your training program",
+        summary="fine-tuning with the Trainer of Hugging Face, Accelerate and DeepSpeed",
+        needs="1 node; a model and samples, or neither to try it; or your training program",
         holds="sharded",
         forms=(
             SlurmForm(
                 file="finetune.sbatch",
                 title="fine-tuning on {amount}",
                 usage=(
-                    "sbatch finetune.sbatch train.py [ARGUMENTS]            such as a script of TRL or Accelerate",
-                    "sbatch --nodes=4 finetune.sbatch train.py [ARGUMENTS]  the same on four nodes",
+                    "sbatch finetune.sbatch                                a small model, DeepSpeed's ZeRO 3: --help",
+                    "sbatch finetune.sbatch ultracluster_finetune.py --model /fsx/model --data /fsx/samples",
+                    "sbatch --nodes=4 finetune.sbatch train.py [ARGUMENTS]  your program, on four nodes",
                 ),
                 nodes="one",
-                bodies=_TRAIN,
+                bodies=(*LAYERED, *_TRAIN[len(CONTAINER) :]),
                 options=RESUMES,
-                container=PYTORCH,
+                container=FINETUNE,
+                program="ultracluster_finetune.py",
                 cache=True,
-                settings=_PROGRAM,
+                settings=(*_PROGRAM, "model"),
             ),
             FINE_TUNE,
         ),

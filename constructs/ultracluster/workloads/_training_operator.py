@@ -4,6 +4,7 @@ The operator restarts the processes of a gang when one fails, hangs or loses its
 See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-usage.html (read 2026-11-24)
 """
 
+import shlex
 from collections.abc import Sequence
 
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
@@ -25,12 +26,19 @@ from ultracluster.kubernetes import (
     with_reporting,
 )
 from ultracluster.rules import Refusal
-from ultracluster.workloads._kubernetes_gang import TRAINING, between_checkpoints, nodes_of, queue_metadata, slices
+from ultracluster.workloads._images import AGENT_IMAGE
+from ultracluster.workloads._kubernetes_gang import (
+    TRAINING,
+    between_checkpoints,
+    image_for,
+    layer_of,
+    nodes_of,
+    queue_metadata,
+    slices,
+)
 from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._packages import AGENT
 
-#: Placeholder of the image, which must have the agent of the operator: hyperpod-elastic-agent 1.1.3 on PyPI refuses
-#: PyTorch 2.12 and newer, which the pinned image has (read 2026-11-24).
-NO_AGENT_IMAGE = "replace-me.invalid/pytorch-with-efa-and-hyperpod-elastic-agent:tag"
 _POD_LABEL = "HPJob"
 # Those of AWS's example: three restarts of processes in six hours, then one of the job.
 _RESTARTS: Object = {"evalPeriodSeconds": 21_600, "maxFullJobRestarts": 1, "numRestartBeforeFullJobRestart": 3}
@@ -77,7 +85,7 @@ def pytorch_job(
         name: Name of the job. By default, `pretrain-hyperpod-` and the group.
         nodes: Number of nodes. By default, all that are not spare.
         program: Program that the agent starts, with its arguments. By default, the one that the pods have.
-        image: Image of every pod. By default, a placeholder.
+        image: Image of every pod. By default, the pinned one, to which each pod adds the agent when it starts.
         fewest: Fewest nodes of an elastic job. By default, the job has all its nodes, or none.
         interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
 
@@ -94,7 +102,11 @@ def pytorch_job(
     # rules from files in the directory of the logs.
     command = ["hyperpodrun", f"--nnodes={requested}", f"--nproc-per-node={gpus}", "--tee=3"]
     command += ["--log_dir=/tmp/hyperpod", REPORTER, *program]
-    pod = node_pod(platform, group, container="node", image=image or NO_AGENT_IMAGE, command=command,
+    if not image:
+        # `exec`, so that it stays the first process.
+        agent = f"{layer_of(AGENT_IMAGE)}layer {shlex.join(AGENT)} || exit\n"
+        command, image = ["bash", "-c", f'{agent}exec "$@"\n', "node", *command], image_for(group, AGENT_IMAGE)
+    pod = node_pod(platform, group, container="node", image=image, command=command,
                    env=between_checkpoints(requested, interval))  # fmt: skip
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
     # A job that changes its size has no whole number of pieces.

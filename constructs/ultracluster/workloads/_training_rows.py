@@ -1,15 +1,39 @@
-"""Training with frameworks of others: Megatron Bridge and MaxText."""
+"""Training with frameworks of others: torchtitan, Megatron Bridge and MaxText."""
 
-from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE
-from ultracluster.workloads._images import MAXTEXT, MEGATRON
-from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB
-from ultracluster.workloads._slurm_form import CONTAINER, RESUMES, SlurmForm
+from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
+from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, TITAN_JOB
+from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
 _SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps")
 
 #: Rows of the table of workloads.
 TRAINING = (
+    Workload(
+        name="torchtitan",
+        summary="pre-training with torchtitan: FSDP2, tensor, pipeline, context and expert parallel",
+        needs="all nodes that are not spare; synthetic tokens, or data in token files",
+        holds="layout",
+        forms=(
+            SlurmForm(
+                file="torchtitan.sbatch",
+                title="pre-training with torchtitan on {amount}",
+                usage=(
+                    "sbatch torchtitan.sbatch                             Llama 3.1 8B, synthetic tokens",
+                    "sbatch torchtitan.sbatch CONFIGURATION [OPTIONS]     another one of torchtitan's",
+                ),
+                nodes="all",
+                bodies=(*LAYERED, "on-nodes.sh", "requeue.sh", "gate.sh", "resume.sh", "torchtitan.sh", "torchrun.sh"),
+                options=RESUMES,
+                container=TORCHTITAN,
+                framework=TITAN,
+                recipe="llama3_8b",
+                settings=_SETTINGS,
+            ),
+            TITAN_JOB,
+        ),
+    ),
     Workload(
         name="megatron",
         summary="pre-training or fine-tuning by a recipe of Megatron Bridge, on Megatron Core",

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -12,9 +13,13 @@ from typing import Any
 
 import pytest
 
+from support import ROOT
+from support.dashboard_queries import queries
+from support.loss_curve import line, picture
 from support.ports import free_ports
 from support.real_slurm import RealSlurm
 from support.real_slurm.accounting import environments
+from support.rule_tests import needed, promtool
 from support.training import BIN, ENVIRONMENT, SMALL
 from support.waiting import PATIENCE_SECONDS
 from ultracluster import clusterfile
@@ -32,6 +37,7 @@ nodes:
 storage:
   lustre: {throughput: 20 GB/s}
 """
+CURVE = ROOT / "docs/images/loss-curve.svg"
 STEPS = 30
 # The program itself, which waits before some steps while the test has a file locked.
 PROGRAM = """\
@@ -129,7 +135,60 @@ def uninterrupted(directory: Path) -> list[tuple[int, float]]:
     return [(event["step"], event["loss"]) for event in events if event["event"] == "step"]
 
 
-def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(slurm: RealSlurm) -> None:
+#: Panels of the dashboard Job, and what the job reported: a value, or None for a rate.
+PANELS = {
+    "Step": "train_step",
+    "Time of a step": "train_step_seconds",
+    "MFU": "train_mfu_ratio",
+    "Loss": "train_loss",
+    "Startup": "train_startup_seconds",
+    "Checkpoint": "train_checkpoint_seconds",
+    "Tokens per second": None,
+    "Time that is lost, by cause": None,
+}
+
+
+def dashboard_shows(metrics: dict[str, float], directory: Path) -> None:
+    """Evaluate the queries of the dashboard with promtool, on what the job has written and the rules of a cluster."""
+    labels = 'cluster="llama", instance="ip-10-0-0-1", node="train-1", job_id="7"'
+    series = []
+    for name, value in metrics.items():
+        base, _, label = name.rstrip("}").partition("{")
+        growth = 1 if base.endswith("_total") else 0
+        given = f"{labels}, {label}" if label else labels
+        series.append({"series": f"{base}{{{given}}}", "values": f"{value!r}+{growth}x20"})
+    shown = {title: query for board, title, query in queries({"cluster": "llama", "job": "7"}) if board == "job"}
+    tests = [
+        {
+            "expr": f"max({shown[title]})" if metric else f"count({shown[title]} > 0) > bool 0",
+            "eval_time": "10m",
+            "exp_samples": [{"labels": "{}", "value": metrics[metric] if metric else 1}],
+        }
+        for title, metric in PANELS.items()
+    ]
+    names = {
+        name for title in PANELS for name in re.findall(r"(?:ultracluster|job|job_cause)[\w:]+(?={)", shown[title])
+    }
+    rules = {json.dumps(rule): rule for name in sorted(names) for rule in needed(name)}
+    (directory / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": list(rules.values())}]}))
+    promtool(directory, [{"interval": "1m", "input_series": series, "promql_expr_test": tests}])
+
+
+def drawn(losses: list[tuple[int, float]], whole: list[tuple[int, float]], first: list[int], *, update: bool) -> None:
+    """Compare the picture of the docs with the run; `pytest --update-snapshots` draws it."""
+    # The second start repeats the steps after its checkpoint; the third repeats none.
+    killed = next(number for number in range(1, len(losses)) if losses[number][0] <= losses[number - 1][0])
+    requeued = len(losses) - (STEPS - first[2])
+    svg = picture(whole, [losses[:killed], losses[killed:requeued], losses[requeued:]])
+    if update:
+        CURVE.write_text(svg)
+    for (_, y), (_, now) in zip(line(CURVE.read_text()), line(svg), strict=True):
+        assert abs(y - now) <= 1
+
+
+def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
+    slurm: RealSlurm, pytestconfig: pytest.Config
+) -> None:
     run = Run(slurm)
     with ExitStack() as until_killed, ExitStack() as until_asked:
         until_killed.enter_context(run.gate(12))
@@ -158,7 +217,8 @@ def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
     assert last in range(20, 23)
     curve = dict(run.losses())
     assert [curve[step] for step in (11, 12)] == [loss for step, loss in run.losses()[10:12]]
-    assert list(curve.items()) == uninterrupted(slurm.directory)
+    uninterrupted_losses = uninterrupted(slurm.directory)
+    assert list(curve.items()) == uninterrupted_losses
     assert curve[STEPS] < curve[1] / 1.5
 
     assert metrics["train_restarts_total"] == 1
@@ -167,5 +227,8 @@ def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
     assert {"train_last_checkpoint_timestamp_seconds", "train_checkpoint_seconds", "train_startup_seconds"} <= set(
         metrics
     )
+    dashboard_shows(metrics, slurm.directory)
+    firsts = [event["step"] for event in run.events("start")]
+    drawn(run.losses(), uninterrupted_losses, firsts, update=bool(pytestconfig.getoption("--update-snapshots")))
     kept = {path.parent.name for path in (run.here / "checkpoints").glob("step-*/.metadata")}
     assert kept == {"step-25", f"step-{STEPS}"}

@@ -23,6 +23,7 @@ class WorkloadFigure:
 
 
 _BRIDGE = "https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), docs/performance-summary.md"
+_TITAN = "https://github.com/pytorch/torchtitan (commit b5bcd76), benchmarks/llama3_h100_202412_torchtitan.md"
 _READ = "2026-11-24"
 
 
@@ -31,8 +32,25 @@ def _megatron(run: str, tokens: str, tflops: int) -> WorkloadFigure:
     return WorkloadFigure(workload="megatron", run=run, result=result, source=_BRIDGE, read_on=_READ)
 
 
+def _titan(workload: str, run: str, tokens: str) -> WorkloadFigure:
+    result = f"{tokens} tokens/s for each GPU"
+    return WorkloadFigure(workload=workload, run=run, result=result, source=_TITAN, read_on="2026-11-25")
+
+
+def _server(workload: str, tokens: str) -> WorkloadFigure:
+    run = "Llama 3.1 8B Instruct, 1 H100, BF16, 1,000 prompts of ShareGPT at once"
+    source = "https://research.aimultiple.com/inference-engines"
+    result = f"{tokens} output tokens/s"
+    return WorkloadFigure(workload=workload, run=run, result=result, source=source, read_on="2026-11-25")
+
+
 #: Runs on NVIDIA's systems and on EC2, not on clusters of this library.
 WORKLOAD_FIGURES: tuple[WorkloadFigure, ...] = (
+    _titan("pretrain", "torchtitan, Llama 3.1 8B, 8 H100, BF16, FSDP2, 2 sequences for each GPU", "5,762"),
+    _titan("pretrain", "torchtitan, Llama 3.1 8B, 128 H100, BF16, FSDP2, 2 sequences for each GPU", "5,605"),
+    _titan("torchtitan", "Llama 3.1 8B, 128 H100, BF16, FSDP, torch.compile", "6,514"),
+    _titan("torchtitan", "Llama 3.1 70B, 256 H100, FP8, FSDP 32, TP 8, torch.compile", "829"),
+    _titan("torchtitan", "Llama 3.1 405B, 512 H100, FP8, FSDP 8, TP 8, PP 8, interleaved 1F1B", "128"),
     _megatron("Llama 3 70B, 64 H100, FP8, TP 4, PP 8", "1,664", 731),
     _megatron("Llama 3 70B, 64 GB200, FP8, FSDP", "4,224", 1_892),
     _megatron("Llama 3.1 405B, 1,024 H100, FP8, TP 8, PP 8, CP 2", "328", 827),
@@ -43,6 +61,8 @@ WORKLOAD_FIGURES: tuple[WorkloadFigure, ...] = (
         source="https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext/README.md",
         read_on=_READ,
     ),
+    _server("inference", "12,553"),
+    _server("sglang", "16,215"),
     WorkloadFigure(
         workload="dynamo",
         run="Llama 3.1 8B, prompts of 8,000 tokens",

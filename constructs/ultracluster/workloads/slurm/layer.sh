@@ -22,7 +22,7 @@ layered() {
 }
 
 # An image that you name has what it needs.
-if [ "$IMAGE" = "$pinned" ] && [ -z "${PAYLOAD:-}" ]; then
+if [ -n "$IMAGE" ] && [ "$IMAGE" = "$pinned" ] && [ -z "${PAYLOAD:-}" ]; then
     [ -n "$shared" ] || fail "IMAGE must be set: without a file system that all nodes share, no layer can be kept"
     IMAGE=$(imported "$IMAGE")
     IMAGE=$(layered "$IMAGE")

@@ -1,0 +1,210 @@
+"""Fine-tune a language model with the Trainer of Hugging Face, on Accelerate and DeepSpeed.
+
+    sbatch finetune.sbatch                                                   a small model and synthetic samples
+    sbatch finetune.sbatch ultracluster_finetune.py --model /fsx/model --data /fsx/samples
+
+`--data` is a directory of files *.jsonl, each line with `text`, or with `messages` for the chat template of the model.
+It continues from the newest complete checkpoint. If the file CHECKPOINT_REQUEST exists, or at USR1, it writes a
+checkpoint and ends with exit code 0. The launcher of the job files, ultracluster_run.py, reports to the monitoring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent))
+
+import torch
+import torch.distributed as dist
+from transformers import (  # type: ignore[import-not-found]
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+from ultracluster_checkpoint import Requests  # type: ignore[import-not-found]  # beside this file
+
+_HAS_DEEPSPEED = importlib.util.find_spec("deepspeed") is not None
+_IGNORED = -100
+_SMALL = 128
+
+
+def arguments(given: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description="Fine-tune a language model with the Trainer of Hugging Face.")
+    parser.add_argument("--model", help="directory, or name at Hugging Face; else a small model with random weights")
+    parser.add_argument("--data", help="directory of *.jsonl with `text` or `messages`; else synthetic samples")
+    parser.add_argument(
+        "--zero", type=int, choices=range(4), help="stage of DeepSpeed's ZeRO, 3 if it is installed; 0: DDP"
+    )
+    parser.add_argument("--steps", type=int, default=1000, help="steps of the whole run")
+    parser.add_argument("--batch", type=int, default=1, help="samples of a rank in a step")
+    parser.add_argument("--length", type=int, default=4096, help="longest sample, in tokens")
+    parser.add_argument("--rate", type=float, default=1e-5, help="highest learning rate")
+    parser.add_argument("--checkpoint-steps", type=int, default=500, help="steps between two checkpoints")
+    parser.add_argument("--keep", type=int, default=2, help="checkpoints to keep")
+    parser.add_argument("--checkpoints", default=os.environ.get("ULTRACLUSTER_CHECKPOINTS") or "run", help="directory")
+    options = parser.parse_args(given)
+    if options.zero is None:
+        # The image for arm64 has none.
+        options.zero = 3 if _HAS_DEEPSPEED else 0
+    return options
+
+
+def problems(options: argparse.Namespace) -> list[str]:
+    """Return why the run cannot start."""
+    errors = []
+    if options.model and options.model.startswith("/") and not (Path(options.model) / "config.json").is_file():
+        errors.append(f"--model {options.model} has no file config.json")
+    if options.data and not options.model:
+        errors.append("--data needs --model, whose tokenizer reads it")
+    if options.data and not any(Path(options.data).glob("*.jsonl")):
+        errors.append(f"--data {options.data} has no file *.jsonl")
+    if options.zero and not _HAS_DEEPSPEED:
+        errors.append("DeepSpeed is not in this image: use --zero 0, which replicates the model on each GPU")
+    return errors
+
+
+class Samples(torch.utils.data.Dataset):  # type: ignore[misc]
+    """Samples of a directory of *.jsonl files, tokenized when they are read."""
+
+    def __init__(self, directory: str, tokenizer: Any, length: int) -> None:
+        files = sorted(Path(directory).glob("*.jsonl"))
+        self._lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        self._tokenizer, self._length = tokenizer, length
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self._lines)
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """Return a sample."""
+        sample = json.loads(self._lines[number])
+        text = sample.get("text") or self._tokenizer.apply_chat_template(sample["messages"], tokenize=False)
+        return {"tokens": self._tokenizer(text, truncation=True, max_length=self._length)["input_ids"]}
+
+
+class Synthetic(torch.utils.data.Dataset):  # type: ignore[misc]
+    """Sequences in which each token follows from the token before."""
+
+    def __init__(self, vocabulary: int, length: int) -> None:
+        self._vocabulary, self._length = vocabulary, length
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return 65_536
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """Return a sample."""
+        return {"tokens": [(number + 3 * place) % self._vocabulary for place in range(self._length)]}
+
+
+def collate(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a batch, padded to its longest sample."""
+    longest = max(len(sample["tokens"]) for sample in samples)
+    rows = [(tokens := sample["tokens"], longest - len(tokens)) for sample in samples]
+    return {
+        "input_ids": torch.tensor([tokens + [0] * missing for tokens, missing in rows]),
+        "attention_mask": torch.tensor([[1] * len(tokens) + [0] * missing for tokens, missing in rows]),
+        "labels": torch.tensor([tokens + [_IGNORED] * missing for tokens, missing in rows]),
+    }
+
+
+class AtRequest(TrainerCallback):  # type: ignore[misc]
+    """Write a checkpoint and end, on all ranks in the same step, when a checkpoint is requested."""
+
+    def __init__(self, directory: str) -> None:
+        self._file = Path(os.environ.get("CHECKPOINT_REQUEST") or Path(directory) / "checkpoint-request")
+        self._requests: Any = None
+
+    def on_step_begin(self, *args: Any, **kwargs: Any) -> None:
+        """Begin to exchange what the ranks request."""
+        self._requests = self._requests or Requests(self._file, seconds=float("inf"), steps=0)
+        self._exchange = self._requests.exchange()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Answer a request."""
+        if self._requests.answers(self._exchange, state.global_step)[0]:
+            control.should_save = control.should_training_stop = True
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Remove the request, which is answered."""
+        if control.should_training_stop:
+            self._requests.done()
+
+
+def complete(directory: str) -> str | None:
+    """Return the newest checkpoint whose last file is there, or None."""
+    done = {
+        int(path.parent.name.rpartition("-")[2]): path.parent for path in Path(directory).glob("*-*/trainer_state.json")
+    }
+    return str(done[max(done)]) if done else None
+
+
+def main(given: Sequence[str]) -> int:
+    """Run the program; return its exit code."""
+    options = arguments(given)
+    if refused := problems(options):
+        print(f"{Path(__file__).name}: {'; '.join(refused)}", file=sys.stderr)
+        return 2
+    on_gpu = torch.cuda.is_available()
+    if "WORLD_SIZE" not in os.environ:
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    auto = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping")
+    zero: dict[str, Any] = {
+        "zero_optimization": {"stage": options.zero},
+        "bf16": {"enabled": "auto"},
+        **dict.fromkeys(auto, "auto"),
+    }
+    # AdamW of PyTorch, which needs no operator that is compiled first.
+    zero |= {"zero_allow_untested_optimizer": True, "zero_force_ds_cpu_optimizer": False}
+    # Before the model is loaded: ZeRO 3 loads each rank's part.
+    settings = TrainingArguments(
+        options.checkpoints,
+        max_steps=options.steps,
+        per_device_train_batch_size=options.batch,
+        learning_rate=options.rate,
+        logging_steps=1,
+        save_steps=options.checkpoint_steps,
+        save_total_limit=options.keep,
+        bf16=on_gpu,
+        use_cpu=not on_gpu,
+        gradient_checkpointing=on_gpu and bool(options.model),
+        deepspeed=zero if options.zero else None,
+        remove_unused_columns=False,
+        include_num_input_tokens_seen="all",
+        report_to="none",
+        disable_tqdm=True,
+    )
+    model, data = _small(options) if options.model is None else _of(options)
+    callbacks = [AtRequest(options.checkpoints)]
+    trainer = Trainer(model, settings, train_dataset=data, data_collator=collate, callbacks=callbacks)
+    trainer.train(resume_from_checkpoint=complete(options.checkpoints))
+    return 0
+
+
+def _of(options: argparse.Namespace) -> tuple[Any, Any]:
+    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.bfloat16)
+    if options.data is None:
+        return model, Synthetic(model.config.vocab_size, options.length)
+    return model, Samples(options.data, AutoTokenizer.from_pretrained(options.model), options.length)
+
+
+def _small(options: argparse.Namespace) -> tuple[Any, Any]:
+    length = min(options.length, _SMALL)
+    shape = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=_SMALL, **shape)), Synthetic(_SMALL, length)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

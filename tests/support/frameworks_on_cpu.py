@@ -1,0 +1,47 @@
+"""Run torchtitan, or DeepSpeed, on a CPU, for `.venv-training`: what both expect of a GPU has a stand-in.
+
+python frameworks_on_cpu.py titan|finetune [ARGUMENTS]
+"""
+
+import importlib
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import torch._utils
+
+
+def titan() -> Any:
+    """Return the program for torchtitan, which reads the memory of GPUs, and has an attention for GPUs."""
+    cpu: Any = torch.cpu
+    torch._utils._get_available_device_type = lambda: "cpu"
+    cpu.get_device_name = lambda *_: "CPU"
+    cpu.get_device_properties = lambda *_: SimpleNamespace(total_memory=2**30)
+    cpu.reset_peak_memory_stats = cpu.empty_cache = lambda *_: None
+    cpu.current_device, cpu.memory_stats = lambda: 0, lambda *_: {}
+    program: Any = importlib.import_module("ultracluster_titan")
+    attention = importlib.import_module("torchtitan.models.common.attention")
+    configured = program._configured
+
+    def on_cpu(config: Any) -> Any:
+        for _, _, layer, name in list(config.model_spec.model.traverse(attention.FlexAttention.Config)):
+            setattr(layer, name, attention.ScaledDotProductAttention.Config())
+        return configured(config)
+
+    program._configured = on_cpu
+    return program
+
+
+def finetune() -> Any:
+    """Return the program for fine-tuning. DeepSpeed compiles an operator of CPUs only, for minutes: it has none."""
+    communication: Any = importlib.import_module("deepspeed.comm.torch")
+    communication.build_shm_op = lambda: None
+    return importlib.import_module("ultracluster_finetune")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "constructs/ultracluster/boot/scripts"))
+    program = {"titan": titan, "finetune": finetune}[sys.argv[1]]()
+    sys.exit(program.main(sys.argv[2:]))

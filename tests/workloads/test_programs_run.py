@@ -1,0 +1,117 @@
+"""The programs of the job files for torchtitan, and for Hugging Face with DeepSpeed, on a CPU."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+from support.ports import free_ports
+from support.training import BIN, ENVIRONMENT
+
+SCRIPTS = ROOT / "constructs/ultracluster/boot/scripts"
+ON_CPU = ROOT / "tests/support/frameworks_on_cpu.py"
+TITAN = (
+    *("titan", "llama3_debugmodel", "--training.steps=4", "--training.seq-len=32", "--training.local-batch-size=1"),
+    *("--debug.seed=1", "--dump_folder=run", "--checkpoint.interval=3", "--training.mixed_precision_param=float32"),
+)
+FINETUNE = (
+    *("finetune", "--steps=4", "--length=32", "--batch=8", "--rate=0.01"),
+    *("--checkpoints=run", "--checkpoint-steps=3"),
+)
+
+
+class Program:
+    """A program in a directory, as the launcher of a job file starts it, in one process."""
+
+    def __init__(self, directory: Path, *command: str) -> None:
+        self.directory, self.command = directory, command
+        for name in ("metrics", "run"):
+            (directory / name).mkdir()
+        self.environment = {
+            **ENVIRONMENT,
+            **{"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"},
+            **{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0])},
+            **{"HF_HUB_OFFLINE": "1", "DS_ACCELERATOR": "cpu", "HOME": str(directory), "PATH": f"{BIN}:/usr/bin:/bin"},
+            "ULTRACLUSTER_JOB_METRICS": str(directory / "metrics"),
+            "ULTRACLUSTER_CHECKPOINTS": str(directory / "run"),
+            "ULTRACLUSTER_GPU_FLOPS": "1e12",
+            "CHECKPOINT_REQUEST": str(directory / "please"),
+        }
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(BIN / "python"), "-W", "ignore", str(SCRIPTS / "ultracluster_run.py"), str(ON_CPU), *self.command],
+            env=self.environment,
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+
+    def metrics(self) -> dict[str, float]:
+        lines = (self.directory / "metrics/train.prom").read_text().splitlines()
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
+
+
+@pytest.mark.parametrize(
+    ("command", "loss", "written", "tokens"),
+    [
+        (TITAN, r"step: +(\d+) .*?loss: +([\d.]+)", "checkpoint/step-{}/.metadata", 3 * 32),
+        (FINETUNE, r"()'loss': '([\d.]+)'", "checkpoint-{}/latest", 4 * 8 * 32),
+    ],
+    ids=["torchtitan", "deepspeed"],
+)
+def test_a_requested_run_ends_with_a_checkpoint_and_continues_with_the_next_step(
+    tmp_path: Path, command: tuple[str, ...], loss: str, written: str, tokens: int
+) -> None:
+    program = Program(tmp_path, *command)
+    (tmp_path / "please").touch()
+    first = program.run()
+    assert first.returncode == 0, first.stderr
+    assert len(re.findall(loss, first.stdout + first.stderr)) == 1
+    assert (tmp_path / "run" / written.format(1)).exists()
+    assert not (tmp_path / "please").exists(), "a request that is answered would end the next start too"
+    second = program.run()
+    assert second.returncode == 0, second.stderr
+    losses = [float(value) for _, value in re.findall(loss, second.stdout + second.stderr)]
+    assert len(losses) == 3
+    assert losses[2] < float(re.findall(loss, first.stdout + first.stderr)[0][1])
+    assert (tmp_path / "run" / written.format(4)).exists()
+    metrics = program.metrics()
+    assert (metrics["train_step"], metrics["train_tokens_total"]) == (4, tokens)
+    assert metrics["train_loss"] == pytest.approx(losses[2], rel=1e-3)
+    assert metrics["train_step_seconds"] > 0
+    assert 0 < metrics["train_mfu_ratio"] < 1
+
+
+def test_fine_tuning_refuses_what_it_cannot_read(tmp_path: Path) -> None:
+    script = """
+import json, pathlib
+import ultracluster_finetune as program
+(pathlib.Path("model")).mkdir()
+(pathlib.Path("model") / "config.json").write_text("{}")
+def problems(*given):
+    return program.problems(program.arguments(given))
+here = str(pathlib.Path.cwd())
+given = ["--model=/nowhere"], ["--data", here], ["--model", here + "/model", "--data=/no"]
+print(json.dumps([problems(*options) for options in given]))
+program._HAS_DEEPSPEED = False
+print(json.dumps([problems("--zero=2"), problems()]))
+print(json.dumps([line["tokens"] for line in program.Samples(here, lambda text, **_: dict(input_ids=text.split()), 9)]))
+print(program.collate([dict(tokens=[1, 2]), dict(tokens=[3])])["labels"].tolist())
+"""
+    (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n\n{"text": "c"}\n')
+    environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(SCRIPTS)}
+    command = [str(BIN / "python"), "-W", "ignore", "-c", script]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        '[["--model /nowhere has no file config.json"], ["--data needs --model, whose tokenizer reads it"], '
+        '["--data /no has no file *.jsonl"]]',
+        '[["DeepSpeed is not in this image: use --zero 0, which replicates the model on each GPU"], []]',
+        '[["a", "b"], ["c"]]',
+        "[[1, 2], [3, -100]]",
+    ]
