@@ -41,6 +41,9 @@ def test_growth_of_a_file_system_cannot_be_rolled_back(stacks: Stacks) -> None:
     stack = stacks.describe(name)
     assert stack["StackStatus"] == "UPDATE_ROLLBACK_FAILED"
     assert "Fs: AWS::FSx::FileSystem refuses the update: StorageCapacity" in stack["StackStatusReason"]
+    # The first step of the remedy finds the resource by its event.
+    events = stacks.cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+    assert {event["LogicalResourceId"] for event in events if event["ResourceStatus"] == "UPDATE_FAILED"} == {"Fs"}
     with pytest.raises(ClientError, match="UPDATE_ROLLBACK_FAILED state and can not be updated"):
         stacks.update(name, {"Fs": lustre(2400)})
 
