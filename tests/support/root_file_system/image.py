@@ -59,7 +59,8 @@ FILES = {
     f"{TOOLS}chronyc": '#!/bin/sh\n[ "$*" = "-n sources" ] && echo "^* 169.254.169.123   3   4   377"\n',
     f"{TOOLS}dcgmi": '#!/bin/sh\n[ "$*" = "discovery --list" ] && echo "0 GPUs found (Active)."\n',
     f"{TOOLS}systemctl": SYSTEMD,
-    f"{TOOLS}sleep": "#!/bin/sh\nexec /usr/bin/sleep 0.1\n",
+    # Prometheus sends five seconds after it starts; the check waits a minute.
+    f"{TOOLS}sleep": "#!/bin/sh\nexec /usr/bin/sleep 0.5\n",
     # The image of the stand-in for Enroot.
     f"{TOOLS}mksquashfs": '#!/bin/sh\n{ printf hsqs; tar -c -C "$1" .; } >"$2"\n',
     # UltraServers have more to check.
