@@ -167,6 +167,23 @@ def test_a_release_of_the_same_version_is_taken_over(version: str, taken: bool) 
         assert run.apply(bundle(), adopt=["kueue"])
 
 
+def test_a_namespace_that_does_not_end_is_named_with_the_reason() -> None:
+    run = Run()
+    # As kube-apiserver 1.36.2 wrote it on 2026-11-25, while no pod of Kueue served its API.
+    message = "Discovery failed for some groups, 2 failing: visibility.kueue.x-k8s.io/v1beta1: stale GroupVersion"
+    conditions = [
+        {"type": "NamespaceDeletionDiscoveryFailure", "status": "True", "message": message},
+        {"type": "NamespaceContentRemaining", "status": "False", "message": "All content successfully removed"},
+    ]
+    metadata = {"name": "research", "deletionTimestamp": "2026-11-25T23:49:39Z"}
+    run.cluster.put(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "status": {"conditions": conditions}}
+    )
+    error = run.refused(bundle())
+    assert f"Namespace research: an earlier apply deletes it: {message}" in error
+    assert "successfully removed" not in error
+
+
 def test_a_principal_without_permission_is_refused() -> None:
     run = Run()
     object.__setattr__(run.cluster, "env", {**run.cluster.state, "admin": False})

@@ -90,11 +90,14 @@ def terminating(tools: Tools, bundle: Bundle) -> list[ApplyError]:
     """Return an error for each namespace of the bundle that is being deleted: nothing can be created in it."""
     desired = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "Namespace"}
     remedy = "wait until it is deleted; `kubectl get namespace NAME --output yaml` shows what keeps it"
-    return [
-        ApplyError("check", f"Namespace {item['metadata']['name']}", "an earlier apply deletes it", remedy)
-        for item in tools.get("namespaces")
-        if item["metadata"]["name"] in desired and "deletionTimestamp" in item["metadata"]
-    ]
+    errors = []
+    for item in tools.get("namespaces"):
+        if item["metadata"]["name"] in desired and "deletionTimestamp" in item["metadata"]:
+            # Such as an API of a controller that does not answer: the namespace stays until it does.
+            kept = [row["message"] for row in item.get("status", {}).get("conditions", ()) if row["status"] == "True"]
+            reason = ": ".join(["an earlier apply deletes it", *kept])
+            errors.append(ApplyError("check", f"Namespace {item['metadata']['name']}", reason, remedy))
+    return errors
 
 
 def removed(bundle: Bundle, present: Iterable[Object]) -> list[Key]:
