@@ -75,7 +75,7 @@ def test_rules_of_every_example_are_rules_and_know_how_many_nodes_there_should_b
 
 def test_rejects_a_call_without_a_kind_and_lists_the_kinds(tmp_path: Path) -> None:
     result = RUN.invoke(app, ["render", MAIN_JOB, "--out", str(tmp_path)])
-    kinds = "--jobs, --kubernetes, --rules, --dashboards, --templates, --parallelcluster, --workload, --ci"
+    kinds = "--jobs, --kubernetes, --manifests, --rules, --dashboards, --templates, --parallelcluster, --workload, --ci"
     assert (result.exit_code, result.stderr) == (2, f"error: specify what to render: {kinds}\n")
 
 
