@@ -4,13 +4,13 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import kubernetes_validate
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
+from support.kubernetes_schemas import validate
 from support.kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
 from ultracluster.boot import Taint
 from ultracluster.catalogue.ec2 import interfaces
@@ -43,7 +43,7 @@ def test_kubernetes_takes_every_core_object(item: Platform) -> None:
     core = [created for created in everything(item) if is_core(created["apiVersion"])]
     assert core
     for created in core:
-        kubernetes_validate.validate(created, item.kubernetes, strict=True)
+        validate(created, item.kubernetes)
 
 
 @every_platform
@@ -483,7 +483,7 @@ def test_storage_classes_priorities_and_image_caches_are_valid() -> None:
     objects = platform(of).objects
     for kind in ("StorageClass", "PriorityClass", "DaemonSet"):
         for item in of_kind(objects, kind):
-            kubernetes_validate.validate(item, of.kubernetes, strict=True)
+            validate(item, of.kubernetes)
     default, scratch = of_kind(objects, "StorageClass")
     assert default["metadata"]["annotations"] == {"storageclass.kubernetes.io/is-default-class": "true"}
     assert scratch["parameters"]["securityGroupIds"] == "sg-0"

@@ -13,9 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
-
 from support.kubernetes_rules import broken
+from support.kubernetes_schemas import ValidationError, validate
 from support.kubernetes_shapes import RECORD, is_core, shape
 from ultracluster.platform import ToolError, Tools
 from ultracluster.platform._hold import HELD
@@ -265,8 +264,8 @@ class Cluster(Tools):
 @cache
 def _core_error(item: str) -> str | None:
     try:
-        kubernetes_validate.validate(json.loads(item), "1.35", strict=True)
-    except kubernetes_validate.ValidationError as error:
+        validate(json.loads(item), "1.35")
+    except ValidationError as error:
         return str(error.message)
     return None
 
