@@ -83,6 +83,9 @@ def upgrade_arguments(release: Release, directory: Path) -> list[str]:
         *("--namespace", release.namespace, "--create-namespace", "--values", str(values)),
         # The chart owns its objects: what somebody changed in them is set back, as in Helm 3.
         *("--labels", f"{MARK}={release.fingerprint}", "--history-max", "3", "--force-conflicts"),
+        # What exists without a release: of an installation that is adopted, or a cluster role that the API server's own
+        # controller has written again after `helm uninstall`, as Kueue's (kube-controller-manager 1.36.2, 2026-11-25).
+        "--take-ownership",
     ]
 
 
