@@ -8,15 +8,24 @@ It is above all floors, and every import of a package runs it first. So it regis
 packages above `clusterfile` have, and `clusterfile.load` applies them whatever else is imported.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 from ultracluster.rules import FileCheck, add_file_checks
 
 __version__ = "0.1.0"
 
 
-def _checks() -> tuple[FileCheck, ...]:
-    from ultracluster import kubernetes, monitoring
+def _checks(cluster: Any) -> Iterable[FileCheck]:
+    if cluster.traits.has_platform:
+        from ultracluster import kubernetes
 
-    return kubernetes.file_problems, monitoring.file_problems
+        yield kubernetes.file_problems
+    section = cluster.observability
+    if section.alerts.model_fields_set or section.rules or section.routes:
+        from ultracluster import monitoring
+
+        yield monitoring.file_problems
 
 
 add_file_checks(_checks)

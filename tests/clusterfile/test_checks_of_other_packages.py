@@ -20,6 +20,18 @@ def test_the_module_of_the_cluster_file_alone_applies_them(more: str, rule: str)
     assert f"[{rule}]" in run.stderr
 
 
-def test_they_are_imported_when_a_file_is_read() -> None:
-    code = "import sys, ultracluster.clusterfile; sys.exit('ultracluster.kubernetes' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+CHECK = """
+import sys
+from ultracluster import cli
+sys.argv = ["ultracluster", "check", "examples/slurm-512-gpus.yaml"]
+try:
+    cli.main()
+finally:
+    print(*sorted({"aws_cdk", "ultracluster.kubernetes", "ultracluster.cli._plan"} & set(sys.modules)))
+"""
+
+
+def test_check_imports_what_the_file_needs() -> None:
+    run = subprocess.run([sys.executable, "-c", CHECK], capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-2:] == ["examples/slurm-512-gpus.yaml is good.", ""]

@@ -31,6 +31,11 @@ class CliResult:
         last = [line for line in self.output.splitlines() if line.strip()][-10:]
         return list(dict.fromkeys(lines)) or last or [f"cdk ended with code {self.code}"]
 
+    @property
+    def problems(self) -> list[str]:
+        """Reasons of a run that failed; empty for one that did not."""
+        return self.reasons if self.code else []
+
 
 class CdkCli:
     """The CDK CLI in the directory of one app, into which it may write."""

@@ -11,9 +11,8 @@ with no_profile():
     from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
     from cdk_rehearsal.rehearsal._errors import RehearsalError
     from cdk_rehearsal.rehearsal._journal import Action, Entry, Journal, StandIn
-    from cdk_rehearsal.rehearsal._report import Report, Step
+    from cdk_rehearsal.rehearsal._report import Listener, Report, Step
     from cdk_rehearsal.rehearsal._runner import rehearse
-    from cdk_rehearsal.rehearsal._steps import Listener
     from cdk_rehearsal.rehearsal._update import Edit, Update
 
 __all__ = [

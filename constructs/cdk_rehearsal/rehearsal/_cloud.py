@@ -85,12 +85,11 @@ class LocalCloud:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop it and forget everything in it."""
+        """Stop it. The next one forgets everything in it."""
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._thread.join()
             self._server.server_close()
-        _reset()
         for name, level in self._log_levels.items():
             logging.getLogger(name).setLevel(level)
         _ONLY_ONE.release()

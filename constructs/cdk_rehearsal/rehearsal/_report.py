@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cdk_rehearsal.registry import has_service_rules
 from cdk_rehearsal.rehearsal._blueprint import Maker
@@ -43,6 +43,19 @@ class Step:
     ok: bool
     changes: dict[str, int] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+
+
+class Listener(Protocol):
+    """Receiver of the progress of a rehearsal."""
+
+    def begin(self, name: str) -> None:
+        """Handle the start of a step."""
+
+    def line(self, text: str) -> None:
+        """Handle a line that the CLI printed."""
+
+    def end(self, step: Step) -> None:
+        """Handle the end of a step."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,8 +15,8 @@ from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._failure_steps import FailureSteps
 from cdk_rehearsal.rehearsal._faults import Fault
 from cdk_rehearsal.rehearsal._mirror import mirror
-from cdk_rehearsal.rehearsal._report import Report, Step, report
-from cdk_rehearsal.rehearsal._steps import TOOLKIT, Keep, Listener, Rehearsal
+from cdk_rehearsal.rehearsal._report import Listener, Report, Step, report
+from cdk_rehearsal.rehearsal._steps import TOOLKIT, Keep, Rehearsal
 from cdk_rehearsal.rehearsal._update import Update
 
 REGION = "us-east-1"

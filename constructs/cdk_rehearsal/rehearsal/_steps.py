@@ -2,11 +2,12 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from cdk_rehearsal import guard
 from cdk_rehearsal.deploy import (
@@ -24,35 +25,24 @@ from cdk_rehearsal.registry import read
 from cdk_rehearsal.rehearsal._adoption import Adoption, around_networks, kept
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import LocalCloud
-from cdk_rehearsal.rehearsal._deletion import delete_held, lift
+from cdk_rehearsal.rehearsal._deletion import destroy, lift
 from cdk_rehearsal.rehearsal._errors import RehearsalError
-from cdk_rehearsal.rehearsal._failure_steps import FailureSteps, leftovers
+from cdk_rehearsal.rehearsal._failure_steps import FailureSteps
 from cdk_rehearsal.rehearsal._faults import FaultAction, check_names
 from cdk_rehearsal.rehearsal._journal import Action
-from cdk_rehearsal.rehearsal._report import Step, changes
+from cdk_rehearsal.rehearsal._report import Listener, Step, changes
 from cdk_rehearsal.rehearsal._update import Edit, Update
 
 #: Stacks that are not the app's own.
 TOOLKIT = frozenset({"CDKToolkit"})
 # With the stacks of stages; "--all" means those of the main assembly.
 _EVERY_STACK = "**"
+_UPDATE = "cdk.out-update"
 _IMPORT = "--import-existing-resources"
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 
 Keep = Callable[[dict[str, str]], None]
-
-
-class Listener(Protocol):
-    """Receiver of the progress of a rehearsal."""
-
-    def begin(self, name: str) -> None:
-        """Handle the start of a step."""
-
-    def line(self, text: str) -> None:
-        """Handle a line that the CLI printed."""
-
-    def end(self, step: Step) -> None:
-        """Handle the end of a step."""
+_Line = Callable[[str], None]
 
 
 class _FailedStep(Exception):
@@ -75,7 +65,10 @@ class Rehearsal:
     failures: FailureSteps
     adopt: Adoption | None = None
     steps: list[Step] = field(default_factory=list)
-    edit: Edit | None = None
+    #: Entries of the journal that steps have, of other stacks and of those of the CLI.
+    counted: list[int] = field(default_factory=lambda: [0, 0])
+    #: The edit, and what its synthesis found.
+    edit: Future[tuple[Edit, list[str]]] | None = None
 
     def __post_init__(self) -> None:
         self.assembly = self.scratch / "cdk.out"
@@ -83,13 +76,18 @@ class Rehearsal:
 
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
-        with contextlib.suppress(_FailedStep):
-            self._run_steps(keep)
+        with contextlib.suppress(_FailedStep), ThreadPoolExecutor(1) as pool:
+            self._run_steps(keep, pool)
 
-    def _run_steps(self, keep: Keep | None) -> None:
+    def _run_steps(self, keep: Keep | None, pool: ThreadPoolExecutor) -> None:
+        # A step uses one processor most of the time. What does not depend on it runs beside it.
+        first, bootstrap = self.place, pool.submit(self._bootstrap, self.place, _silent)
         self._step("synth", lambda: self._synth() or check_names(self.failures.faults, self._templates()))
         for place in self._places():
-            self._step(f"bootstrap {place.account}/{place.region}", partial(self._bootstrap, place))
+            action = bootstrap.result if place == first else partial(self._bootstrap, place, self.listener.line)
+            self._step(f"bootstrap {place.account}/{place.region}", action, toolkit=True)
+        if self.update is not None and keep is None:
+            self.edit = pool.submit(self._synth_update, self.update)
         self._fail("create", "deploy", self._deploy)
         if any(stack.retained for stack in self.cloud.stacks):
             # A failed creation retains what has the deletion policy Retain, under its name.
@@ -128,28 +126,30 @@ class Rehearsal:
     def _run_update(self, update: Update) -> None:
         name = f"update: {update.name}"
         if not any(self.failures.of("update")):
-            self._step(name, lambda: self._prepare_update(update) or self._deploy_update())
+            self._step(name, lambda: self._prepare_update() or self._deploy_update())
             return
-        self._step(f"prepare the {name}", partial(self._prepare_update, update))
+        self._step(f"prepare the {name}", self._prepare_update)
         self._fail("update", name, self._deploy)
         self._step(name, self._deploy_update)
 
-    def _step(self, name: str, action: Callable[[], list[str]], *, fails: bool = False) -> None:
+    def _step(self, name: str, action: Callable[[], list[str]], *, fails: bool = False, toolkit: bool = False) -> None:
         """Run a step. `action` returns the problems, an empty list if there are none.
 
         Args:
             name: Name in the report.
             action: The step.
             fails: Whether resources fail on demand, so that a failed one is no problem by itself.
+            toolkit: Whether the step deploys stacks of the CLI, the first of them beside the synthesis.
         """
-        before = len(self.cloud.journal.entries())
         begun = time.monotonic()
         self.listener.begin(name)
         try:
             problems = action()
         except RehearsalError as error:
             problems = [str(error)]
-        entries = self.cloud.journal.entries()[before:]
+        entries = [entry for entry in self.cloud.journal if (entry.stack in TOOLKIT) is toolkit]
+        entries = entries[self.counted[toolkit] :]
+        self.counted[toolkit] += len(entries)
         failed = [entry for entry in entries if entry.action is Action.FAIL]
         text = "\n".join(problems)
         if not fails:
@@ -174,13 +174,21 @@ class Rehearsal:
         except DeployError as error:
             raise RehearsalError(str(error)) from None
 
-    def _run(self, *arguments: str) -> CliResult:
-        context = [word for key, value in self.context.items() for word in ("--context", f"{key}={value}")]
-        return self.cli.run(*arguments, *context, each_line=self.listener.line)
+    def _run(self, *arguments: str, context: Mapping[str, str] | None = None, line: _Line | None = None) -> CliResult:
+        given = self.context if context is None else context
+        words = [word for key, value in given.items() for word in ("--context", f"{key}={value}")]
+        return self.cli.run(*arguments, *words, each_line=line or self.listener.line)
 
-    def _synth(self) -> list[str]:
-        result = self._run("synth", "--quiet", "--output", str(self.assembly))
-        return _problems(result) or ([] if self._stacks() else ["the app has no stacks"])
+    def _synth(
+        self, folder: Path | None = None, context: Mapping[str, str] | None = None, line: _Line | None = None
+    ) -> list[str]:
+        assembly = folder or self.assembly
+        result = self._run("synth", "--quiet", "--output", str(assembly), context=context, line=line)
+        return result.problems or ([] if list(assembled(assembly)) else ["the app has no stacks"])
+
+    def _synth_update(self, update: Update) -> tuple[Edit, list[str]]:
+        edit = update.edit(self.scratch)
+        return edit, self._synth(self.scratch / _UPDATE, {**self.context, **edit.context}, _silent)
 
     def _assembled(self) -> list[AssembledStack]:
         return list(assembled(self.assembly))
@@ -204,8 +212,8 @@ class Rehearsal:
         self.cli = self._cli_at(self.place)
         return places
 
-    def _bootstrap(self, place: Environment) -> list[str]:
-        return _problems(self._cli_at(place).bootstrap(place.account, place.region, self.listener.line))
+    def _bootstrap(self, place: Environment, line: _Line) -> list[str]:
+        return self._cli_at(place).bootstrap(place.account, place.region, line).problems
 
     def _templates(self) -> dict[str, dict[str, Any]]:
         return {stack.name: read(stack.template.read_text(encoding="utf-8")) for stack in self._assembled()}
@@ -213,7 +221,7 @@ class Rehearsal:
     def _deploy(self, *options: str) -> list[str]:
         release_failed(self._assembled(), self._client)
         result = self._run("deploy", _EVERY_STACK, "--app", str(self.assembly), *SIDE_BY_SIDE, *options)
-        return _problems(result) or self._missing() or protect(self._assembled(), self._client)
+        return result.problems or self._missing() or protect(self._assembled(), self._client)
 
     def _missing(self) -> list[str]:
         """Compare the stacks of the assembly with those that exist."""
@@ -225,11 +233,12 @@ class Rehearsal:
                 problems.append(f"the CLI reports success, but the stack {name} is {status}")
         return problems
 
-    def _prepare_update(self, update: Update) -> list[str]:
-        self.edit = edit = update.edit(self.scratch)
+    def _prepare_update(self) -> list[str]:
+        assert self.edit is not None
+        edit, problems = self.edit.result()
         self.context = {**self.context, **edit.context}
-        self.assembly = self.scratch / "cdk.out-update"
-        problems = self._synth() or self._lost()
+        self.assembly = self.scratch / _UPDATE
+        problems = problems or self._lost()
         if not problems:
             protect(self._assembled(), self._client, allow=self.allow)
         return problems
@@ -238,9 +247,10 @@ class Rehearsal:
         before = len(self.cloud.journal.entries(Action.CREATE))
         problems = self._deploy()
         if not problems and self.edit and len(self.cloud.journal.entries(Action.CREATE)) == before:
-            keys = ", ".join(f"`{key}`" for key in self.edit.context)
+            edit, _ = self.edit.result()
+            keys = ", ".join(f"`{key}`" for key in edit.context)
             problems = [
-                f"{self.edit.description}, but the deployment created nothing: does the app read the context {keys}?"
+                f"{edit.description}, but the deployment created nothing: does the app read the context {keys}?"
             ]
         return problems
 
@@ -264,7 +274,10 @@ class Rehearsal:
 
     def _destroy_around(self) -> list[str]:
         names = around_networks(self.cloud.stacks, leave_out=TOOLKIT)
-        return names and _problems(self._run("destroy", *names, "--force", "--app", str(self.assembly)))
+        return names and self._destroy_stacks(names)
+
+    def _destroy_stacks(self, names: Sequence[str]) -> list[str]:
+        return self._run("destroy", *names, "--force", "--app", str(self.assembly)).problems
 
     def _deploy_adopting(self, adopt: Adoption) -> list[str]:
         """Deploy on what was retained, and require that the guard refuses to drop it."""
@@ -275,20 +288,7 @@ class Rehearsal:
         return self._synth() or self._deploy(_IMPORT) or (unseen if self.compare(self.assembly, before).ok else [])
 
     def _destroy(self) -> list[str]:
-        """Destroy all stacks: those with subnets of retained file systems last, after the file systems."""
-        around = around_networks(self.cloud.stacks, leave_out=TOOLKIT)
-        last = [stack for stack in self.cloud.stacks.living() if stack.name not in (*around, *TOOLKIT)]
-        names = around if last else [_EVERY_STACK]
-        if names:
-            result = self.cli.run(
-                "destroy", *names, "--force", "--app", str(self.assembly), each_line=self.listener.line
-            )
-            if problems := _problems(result):
-                return problems
-        delete_held(self.cloud, last)
-        left = [stack.name for stack in self.cloud.stacks.living() if stack.name not in TOOLKIT]
-        problems = [f"the CLI reports success, but the stack {name} is still there" for name in left]
-        return problems or leftovers(self.cloud.journal.entries(), TOOLKIT)
+        return destroy(self.cloud, self._destroy_stacks, every=_EVERY_STACK, leave_out=TOOLKIT)
 
     def _destroy_protected(self) -> list[str]:
         for stack in self.cloud.stacks.living():
@@ -296,5 +296,5 @@ class Rehearsal:
         return self._destroy()
 
 
-def _problems(result: CliResult) -> list[str]:
-    return result.reasons if result.code else []
+def _silent(line: str) -> None:
+    """Print nothing, for what runs beside a step that prints."""

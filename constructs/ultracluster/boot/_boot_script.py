@@ -1,7 +1,6 @@
 """Boot script of a Slurm node, with all of its files."""
 
 import base64
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -50,6 +49,8 @@ class BootScript:
     @property
     def sha256(self) -> str:
         """Checksum of the text, 64 hexadecimal digits."""
+        import hashlib
+
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property

@@ -1,7 +1,6 @@
 """Files and systemd units of a node."""
 
 import io
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,6 +47,8 @@ class NodeBoot:
 
 def tar(files: Sequence[NodeFile]) -> bytes:
     """Return files as a tar archive, with the same bytes on every machine: no clock, no owner."""
+    import tarfile
+
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for file in files:

@@ -1,6 +1,5 @@
 """Scripts that AWS PCS runs on a node: lifecycle actions."""
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -128,6 +127,8 @@ class NodeScript:
     @property
     def checksum(self) -> str:
         """Checksum of the script, 64 hexadecimal digits."""
+        import hashlib
+
         return hashlib.sha256(self.content).hexdigest() if self.content is not None else str(self.sha256)
 
     def _problems(self) -> Iterator[str]:

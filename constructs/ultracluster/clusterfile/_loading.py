@@ -149,7 +149,7 @@ def variant(cluster: ClusterFile, changes: Mapping[str, object]) -> ClusterFile:
 def _built(data: dict[str, Any]) -> ClusterFile:
     cluster, problems = _assess(data)
     if cluster is not None and not problems:
-        problems += [problem for check in file_checks() for problem in check(cluster)]
+        problems += [problem for check in file_checks(cluster) for problem in check(cluster)]
     if problems or cluster is None:
         raise ClusterFileError("cluster", [_located(problem, 1, 1) for problem in problems])
     return cluster
@@ -206,7 +206,7 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterF
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
     if cluster is not None and not (problems or located):
-        problems += [problem for check in file_checks() for problem in check(cluster)]
+        problems += [problem for check in file_checks(cluster) for problem in check(cluster)]
     located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
         raise ClusterFileError(name, located)

@@ -17,7 +17,8 @@ _MAX_LINE = 5_000
 _MAX_VALUES = 20_000
 _MAX_DEPTH = 20
 # What YAML allows in a text, https://yaml.org/spec/1.2.2/#51-character-set; tabs are looked at by the parser.
-_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_NOT_PRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_NOT_PRINTABLE_ASCII = "[^\t\n\r\x20-\x7e]"
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
 _FLOAT = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII
@@ -141,7 +142,8 @@ def _check_characters(text: str) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > _MAX_LINE:
             raise _refusal(number, 1, f"the line has {len(line):,} characters, and {_MAX_LINE:,} are allowed")
-    bad = _NOT_PRINTABLE.search(text)
+    # The pattern of all characters takes longer to compile than a file of ASCII takes to read.
+    bad = re.search(_NOT_PRINTABLE_ASCII if text.isascii() else _NOT_PRINTABLE, text)
     if bad:
         before = text[: bad.start()]
         column = bad.start() - before.rfind("\n")

@@ -1,19 +1,21 @@
 """Metrics, collectors, alerts and dashboards as data. Pure Python."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.monitoring._description import describe
-from ultracluster.monitoring._from_cluster_file import (
-    alert_routes,
-    cluster_dashboards,
-    cluster_rules,
-    collector_objects,
-    file_problems,
-    profile_of,
-)
 from ultracluster.monitoring._volume import volume
+
+if TYPE_CHECKING:
+    from ultracluster.monitoring._from_cluster_file import (
+        alert_routes,
+        cluster_dashboards,
+        cluster_rules,
+        collector_objects,
+        file_problems,
+        profile_of,
+    )
 
 __all__ = [
     "KubernetesSource",
@@ -30,8 +32,10 @@ __all__ = [
 _PACKAGES = ("alerts", "collectors", "dashboards", "names")
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a package of this one when it is first used: `import ultracluster.monitoring` stays fast."""
+def __getattr__(name: str) -> Any:
+    """Import a package, or what reads a cluster file, when it is first used: `describe` needs neither."""
     if name in _PACKAGES:
         return import_module(f"{__name__}.{name}")
+    if name in __all__:
+        return globals().setdefault(name, getattr(import_module(f"{__name__}._from_cluster_file"), name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

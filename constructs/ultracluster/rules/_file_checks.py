@@ -5,18 +5,18 @@ from typing import Any, TypeAlias
 
 #: Returns the errors of a cluster file that has no others: `clusterfile.Problem`s of a `clusterfile.ClusterFile`.
 FileCheck: TypeAlias = Callable[[Any], Iterable[Any]]
-_SOURCES: list[Callable[[], Iterable[FileCheck]]] = []
+_SOURCES: list[Callable[[Any], Iterable[FileCheck]]] = []
 
 
-def add_file_checks(source: Callable[[], Iterable[FileCheck]]) -> None:
+def add_file_checks(source: Callable[[Any], Iterable[FileCheck]]) -> None:
     """Register checks of a cluster file.
 
     Args:
-        source: Returns the checks. It is called when a file is read, so that it can import their packages then.
+        source: Returns the checks that a cluster file needs. It imports their packages, and no others.
     """
     _SOURCES.append(source)
 
 
-def file_checks() -> list[FileCheck]:
-    """Return the registered checks."""
-    return [check for source in _SOURCES for check in source()]
+def file_checks(cluster: Any) -> list[FileCheck]:
+    """Return the registered checks of a cluster file."""
+    return [check for source in _SOURCES for check in source(cluster)]

@@ -1,7 +1,6 @@
 """Scripts that run on nodes, shipped as package data."""
 
 from functools import cache
-from importlib import resources
 
 from ultracluster.rules import Refusal
 
@@ -16,6 +15,8 @@ def text(name: str) -> str:
     Raises:
         ValueError: If there is no such script, with the known names.
     """
+    from importlib import resources
+
     known = sorted(
         entry.name
         for entry in resources.files(__name__).iterdir()

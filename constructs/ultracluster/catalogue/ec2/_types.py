@@ -1,6 +1,5 @@
 """Instance types of the catalogue."""
 
-import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -220,6 +219,8 @@ def instance_type(name: str) -> InstanceType:
     """
     record = known_type(name)
     if record is None:
+        import difflib
+
         near = difflib.get_close_matches(name, [*INSTANCE_TYPES, *general_type_names()], n=2, cutoff=0.75)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ValueError(
