@@ -9,7 +9,7 @@ from support import EXAMPLES
 from ultracluster import clusterfile
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 
-REMEDY = re.compile(r"\b(write|remove|use|buy|name|put|choose|create|set|correct)\b")
+REMEDY = re.compile(r"\b(write|remove|use|buy|name|pin|put|choose|create|set|correct)\b")
 
 
 def moved(file: Path, orchestrator: str) -> str:
