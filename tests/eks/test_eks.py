@@ -408,6 +408,12 @@ def test_an_add_on_has_the_permissions_that_aws_documents() -> None:
     assert "PodIdentityAssociations" not in only(created, "AWS::EKS::Addon", AddonName="snapshot-controller")
 
 
+def test_the_add_on_of_logs_has_its_settings() -> None:
+    created = templates("eks-minimal", ("{admins:", "{logs: true, admins:"))["Compute"]
+    add_on = only(created, "AWS::EKS::Addon", AddonName=add_on_facts.LOGS)
+    assert json.loads(add_on["ConfigurationValues"]) == add_on_facts.LOGS_ONLY
+
+
 def test_every_policy_of_an_add_on_exists() -> None:
     known = {
         f"{policy.get('Path', '/')}{name}".removeprefix("/")

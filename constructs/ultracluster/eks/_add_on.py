@@ -78,7 +78,9 @@ class EksAddOn(cdk.Resource):
             cluster_name=cluster.cluster_name,
             addon_name=name,
             addon_version=version,
-            configuration_values=None if configuration is None else cdk.Stack.of(self).to_json_string(configuration),
+            configuration_values=None
+            if configuration is None
+            else cdk.Stack.of(self).to_json_string(_plain(configuration)),
             # An update reverts changes by hand.
             resolve_conflicts="OVERWRITE",
             pod_identity_associations=associations,
@@ -94,6 +96,15 @@ def _is_json(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_json, value))
     return value is None or isinstance(value, str | int | float) or hasattr(value, "creation_stack")
+
+
+def _plain(value: object) -> Any:
+    """Return dicts and lists for mappings and tuples: jsii takes no other mapping, such as a `MappingProxyType`."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def pod_role(scope: Construct, id: str) -> iam.Role:
