@@ -191,6 +191,17 @@ def test_a_node_sends_what_is_evidence_to_the_stream_of_its_instance(node: Node)
     assert {(event["node"], event["group"]) for event in node.sent} == {("pcs-node-1", "train")}
 
 
+def test_a_node_of_hyperpod_sends_the_logs_of_slurm(node: Node) -> None:
+    (node.root / "var/log/slurm").mkdir()
+    node.log("slurm/slurmd.log", "error: Prolog failed\n")
+    node.log("slurm/slurmctld.log", "error: Nodes ip-10-0-0-1 not responding\n")
+    assert node.run().returncode == 0
+    assert {(event["source"], event["message"]) for event in node.sent} == {
+        ("slurmd.log", "error: Prolog failed"),
+        ("slurmctld.log", "error: Nodes ip-10-0-0-1 not responding"),
+    }
+
+
 def test_only_what_is_new_is_sent_again(node: Node) -> None:
     node.journal("one", _TRANSPORT="kernel")
     node.log("slurmd.log", "two\nthr")

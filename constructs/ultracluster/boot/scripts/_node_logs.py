@@ -29,11 +29,15 @@ STATE = ROOT + "/var/lib/ultracluster/node-logs.json"
 BATCH = ROOT + "/run/ultracluster/node-logs.batch"
 # /var/log/amazon/pcs/bootstrap.log, its folder `lifecycle`, and /var/log/slurmd.log:
 # https://docs.aws.amazon.com/pcs/latest/userguide/troubleshooting_compute-node-bootstrap.html,
-# cng-node-lifecycle-actions-configure.html and monitoring_cloudwatch.html (read 2026-11-22)
+# cng-node-lifecycle-actions-configure.html and monitoring_cloudwatch.html (read 2026-11-22); on SageMaker HyperPod
+# /var/log/slurm: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-log-rotation.html (a copy of
+# it read 2026-11-26)
 FILES = (
     "/var/log/cloud-init-output.log",
     "/var/log/amazon/pcs/**/*.log",
     "/var/log/slurmd.log",
+    "/var/log/slurm/slurmd.log",
+    "/var/log/slurm/slurmctld.log",
 )
 # slurmstepd's cgroup, `cgroup/v1` and `cgroup/v2`: https://slurm.schedmd.com/cgroup_v2.html (read 2026-11-24)
 JOB_OF_CGROUP = re.compile(r"/job_(\d+)(/|$)")
