@@ -78,6 +78,7 @@ def test_every_problem_is_reported_at_once() -> None:
         ("{off: [JobHungs]}", "there is no alert 'JobHungs'; did you mean JobHung?"),
         ("{off: [Zzz9]}", "there is no alert 'Zzz9'; docs/reference/alerts.md lists them"),
         ("{thresholds: {GpuMissing: 1}}", "GpuMissing has no threshold to change"),
+        ("{thresholds: {EfaDeviceSlow: 40}}", "EfaDeviceSlow must be a share from 0 to 1, got 40; write 0.4 for 40 %"),
         ("{thresholds: {JobHung: -1}}", "a threshold must be a number from 0"),
         ("{thresholds: {JobHung: .nan}}", "a threshold must be a number from 0"),
         ("{thresholds: {JobHung: true}}", "a threshold must be a number from 0"),

@@ -77,6 +77,14 @@ class Alert:
         return replace(self, expr=expr, threshold=value)
 
     @property
+    def compares_share(self) -> bool:
+        """True if the threshold is compared with a share, and is from 0 to 1 itself."""
+        if self.threshold is None or self.threshold >= 1:
+            return False
+        compared = re.search(rf"([\w:]+) {_number(self.threshold).pattern}", self.expr)
+        return compared is not None and compared[1] in METRICS and METRICS[compared[1]].unit == "ratio"
+
+    @property
     def per_node(self) -> bool:
         """True if each series is about one node.
 

@@ -12,7 +12,9 @@ from ultracluster.monitoring.alerts._all import ALERTS
 from ultracluster.rules import Message, Refusal, error
 
 ALERT_NAME = error("alert-name", "Only alerts of the library can be switched off or changed.")
-ALERT_THRESHOLD = error("alert-threshold", "Some alerts compare with no number, or with one that is a fact.")
+ALERT_THRESHOLD = error(
+    "alert-threshold", "Some alerts compare with no number, with one that is a fact, or with a share."
+)
 _VALUE = error("alert-value", "Prometheus and Alertmanager must be able to read what an alert is changed to.")
 #: Prometheus' own form of a duration, in one unit.
 DURATION = re.compile(r"[0-9]{1,7}[smhd]", re.ASCII)
@@ -73,6 +75,9 @@ def _problem(key: str, name: str, named: Mapping[str, Any]) -> Message | None:
         return ALERT_THRESHOLD(f"{name} has no threshold to change; switch it off, or change its pending period")
     if key == "thresholds" and not 0 <= named[name] < math.inf:
         return _VALUE(f"the threshold of {name} must be a number from 0 on, got {named[name]}")
+    if key == "thresholds" and ALERTS[name].compares_share and named[name] > 1:
+        percent = f"write {named[name] / 100:.12g} for {named[name]:.12g} %"
+        return ALERT_THRESHOLD(f"the threshold of {name} must be a share from 0 to 1, got {named[name]}; {percent}")
     if key == "severity" and named[name] not in set(Severity):
         return _VALUE(f"the severity of {name} must be one of {', '.join(Severity)}, got {named[name]!r}")
     if key == "pending_period" and not DURATION.fullmatch(named[name]):
