@@ -51,7 +51,7 @@ _NIXL_SOURCE = Source(
 )
 #: Oldest NIXL that is known to run its backend LIBFABRIC on EFA. Its backend UCX falls back to TCP there, so no version
 #: of UCX is required.
-NIXL: Annotated[str, Stated(_NIXL_SOURCE, "version")] = "0.9.0"
+NIXL: Annotated[str, Stated(_NIXL_SOURCE, columns="version")] = "0.9.0"
 
 Part = Literal[
     "driver",

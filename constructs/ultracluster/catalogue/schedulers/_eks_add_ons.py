@@ -64,11 +64,21 @@ ADD_ONS: Annotated[tuple[str, ...], Stated(_AVAILABLE, columns="names of add-ons
 
 #: Add-on that sends logs of pods and nodes to CloudWatch.
 LOGS = "amazon-cloudwatch-observability"
+_LOGS_CHART = Source(
+    "https://github.com/aws-observability/helm-charts, charts/amazon-cloudwatch-observability (6.4.0, commit 71a298f)",
+    read_on="2026-11-25",
+    as_of="2026-08-07",
+    verify="open https://github.com/aws-observability/helm-charts",
+)
 #: Its values without all that is billed as metrics, and without a second dcgm-exporter, which would take the profiling
-#: counters of the GPUs: https://github.com/aws-observability/helm-charts, charts/amazon-cloudwatch-observability
-#: (6.4.0, commit 71a298f of 2026-08-07, read 2026-11-25)
-LOGS_ONLY: Mapping[str, Mapping[str, bool]] = MappingProxyType(
-    {name: {"enabled": False} for name in ("containerInsights", "applicationSignals", "dcgmExporter", "neuronMonitor")}
+#: counters of the GPUs.
+LOGS_ONLY: Annotated[Mapping[str, Mapping[str, bool]], Stated(_LOGS_CHART, columns="value of the chart: setting")] = (
+    MappingProxyType(
+        {
+            name: {"enabled": False}
+            for name in ("containerInsights", "applicationSignals", "dcgmExporter", "neuronMonitor")
+        }
+    )
 )
 
 
