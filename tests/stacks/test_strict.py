@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cdk_rehearsal.guard import refusals
 from support import EXAMPLES, ROOT
 from support.checkov_findings import CHECKOV_FINDINGS
 from support.strict_process import StrictProcess
@@ -16,6 +17,7 @@ from support.template_lint import problems
 from support.templates import synth
 from ultracluster import clusterfile
 from ultracluster.security import FINDINGS, packs_of
+from ultracluster.testing import TEMPLATE_RULES
 
 MOST_RESOURCES = 400
 PACKS = ("NIST 800-53 R5", "HIPAA Security", "PCI DSS 3.2.1")
@@ -32,10 +34,11 @@ def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: Stric
     region = next(line.split()[1] for line in file.read_text().splitlines() if line.startswith("region:"))
     result = templates(tmp_path)
     assert result, "no template was written"
+    contents = {path.name: json.loads(path.read_text()) for path in result}
+    assert refusals(contents, template_rules=TEMPLATE_RULES) == []
     for path in result:
-        text = path.read_text()
-        assert len(json.loads(text)["Resources"]) < MOST_RESOURCES
-        assert problems(text, region) == [], path.name
+        assert len(contents[path.name]["Resources"]) < MOST_RESOURCES
+        assert problems(path.read_text(), region) == [], path.name
 
 
 # Every kind of resource that the examples have.

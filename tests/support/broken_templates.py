@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from support.launches import BOUNDS, WRONG_CARDS
 from support.rehearsal_tools import Template, file_system, parameter
-from support.service_templates import CARD, GROUP, NODES, launch, resource
+from support.service_templates import GROUP, NODES, launch, resource
 
 SUBNET = "subnet-0123456789abcdef0"
 TRUST = {"Version": "2012-10-17", "Statement": []}
 VPC = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")}
 WORKSPACE = {"Workspace": resource("AWS::APS::Workspace")}
-BOUNDS = {"ScalingConfiguration": {"MinInstanceCount": 0, "MaxInstanceCount": 1}}
 FUNCTION = {
     "Code": {"ZipFile": "x"},
     "Role": "arn:aws:iam::123456789012:role/x",
@@ -139,24 +139,14 @@ REFUSED: dict[str, tuple[Template, str]] = {
     "OpenZFS with 333 MB/s": ({"A": openzfs(64, 333)}, "SINGLE_AZ_HA_2 has 160, 320"),
     "a PCS cluster of no size": ({"A": pcs("HUGE", "25.11")}, "'HUGE' is not one of"),
     "EKS in one subnet": ({"A": control_plane(SUBNET)}, "at least two subnets"),
+    **WRONG_CARDS,
 }
-_LAUNCH = "EC2 creates the template; the launch fails. The cluster file and `check --live` validate types and cards"
 _TYPES = "new types are released between releases of the tables; `check --live` asks the Region"
 _EXISTING = "a literal id may be that of an existing resource"
 _VERSIONS = "versions of services change; the cluster file validates them, and `check` warns before their end"
 #: Templates that fail on AWS, at the latest when instances launch, and that a rehearsal accepts, with the reason.
 ACCEPTED: dict[str, tuple[Template, str]] = {
-    "a template of an unknown type": ({"A": launch(InstanceType="p9.48xlarge")}, _LAUNCH),
-    "34 cards on p5": (
-        {
-            "A": launch(
-                InstanceType="p5.48xlarge",
-                NetworkInterfaces=[CARD, *({"NetworkCardIndex": card, "DeviceIndex": 1} for card in range(1, 34))],
-            )
-        },
-        _LAUNCH,
-    ),
-    "EFA on t3": ({"A": launch(InstanceType="t3.micro", NetworkInterfaces=[CARD | {"InterfaceType": "efa"}])}, _LAUNCH),
+    "a template of an unknown type": ({"A": launch(InstanceType="p9.48xlarge")}, _TYPES),
     "a PCS group of an unknown type": (
         {
             "A": resource(

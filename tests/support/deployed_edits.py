@@ -16,7 +16,7 @@ from support.templates import ACCOUNT, synth, templates
 from ultracluster import clusterfile
 from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.testing import IN_PLACE, UPDATE_RULES
+from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 #: Stack and logical id.
 Place = tuple[str, str]
@@ -115,6 +115,7 @@ class DeployedCluster:
                 sides.assembled,
                 update_rules=UPDATE_RULES,
                 in_place=IN_PLACE,
+                template_rules=TEMPLATE_RULES,
                 running=True,
                 change_sets=changes.changes,
             )

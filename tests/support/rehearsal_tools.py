@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from cdk_rehearsal.rehearsal import Entry, LocalCloud
-from ultracluster.testing import UPDATE_RULES
+from ultracluster.testing import TEMPLATE_RULES, UPDATE_RULES
 
 REGION = "us-east-2"
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
@@ -101,7 +101,7 @@ class Stacks:
 
 @contextmanager
 def local_stacks() -> Iterator[Stacks]:
-    with LocalCloud(update_rules=UPDATE_RULES) as cloud:
+    with LocalCloud(update_rules=UPDATE_RULES, template_rules=TEMPLATE_RULES) as cloud:
         yield Stacks(cloud)
 
 

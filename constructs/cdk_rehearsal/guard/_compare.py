@@ -17,6 +17,8 @@ from cdk_rehearsal.guard._world import Place, World
 from cdk_rehearsal.registry import (
     NEEDS_A_NEW_NAME,
     NO_RULES,
+    NO_TEMPLATE_RULES,
+    TemplateRules,
     UpdateRules,
     did_you_mean,
     starts_nodes,
@@ -40,6 +42,7 @@ def compare(
     allow: Iterable[str] = (),
     update_rules: UpdateRules = NO_RULES,
     in_place: UpdateRules = NO_RULES,
+    template_rules: TemplateRules = NO_TEMPLATE_RULES,
     running: bool = False,
     change_sets: ChangeSets = MappingProxyType({}),
 ) -> Report:
@@ -52,6 +55,7 @@ def compare(
         allow: Logical ids whose loss is meant; STACK/LOGICAL_ID where the id alone fits several.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
         in_place: Resource type -> rules for updates that running nodes take over, with what they do.
+        template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
         running: Refuse what ends running nodes, too. Default: report it only.
         change_sets: Stack -> `ResourceChange`s of its change set. The result is never less strict with them.
 
@@ -106,7 +110,7 @@ def compare(
         groups=len(groups),
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
         in_place=tuple(_in_place(before, after, fates, in_place)),
-        broken=tuple(_broken(before, after, fates)),
+        broken=tuple(_broken(before, after, fates, template_rules)),
         running=running,
     )
 
@@ -156,7 +160,9 @@ def _in_place(
             yield Finding(stack=stack, logical_id=logical_id, type=old["Type"], holds=_READ, causes=updates)
 
 
-def _broken(before: Stacks, after: Stacks, fates: Mapping[Place, tuple[Cause, ...]]) -> Iterator[str]:
+def _broken(
+    before: Stacks, after: Stacks, fates: Mapping[Place, tuple[Cause, ...]], template_rules: TemplateRules
+) -> Iterator[str]:
     """Yield what services refuse in resources that are new or change; what is deployed was not refused."""
     same = {
         (stack, logical_id)
@@ -164,7 +170,7 @@ def _broken(before: Stacks, after: Stacks, fates: Mapping[Place, tuple[Cause, ..
         for logical_id in template.resources
         if not fates.get((stack, logical_id))
     }
-    yield from map(str, refusals_of(after, without=same))
+    yield from map(str, refusals_of(after, without=same, template_rules=template_rules))
 
 
 def _dropped(before: Stacks, after: Stacks) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import Any
 from cdk_rehearsal.guard._sources import Stacks
 from cdk_rehearsal.guard._template import Template
 from cdk_rehearsal.guard._world import Place, World
-from cdk_rehearsal.registry import service_problems
+from cdk_rehearsal.registry import NO_TEMPLATE_RULES, TemplateRules, Token, service_problems, template_problems
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,22 +41,54 @@ class Refusal:
         return f"{name} ({self.type}): the service refuses it: {self.problem}"
 
 
-def refusals(templates: Mapping[str, Mapping[str, Any]]) -> list[Refusal]:
+def refusals(
+    templates: Mapping[str, Mapping[str, Any]], *, template_rules: TemplateRules = NO_TEMPLATE_RULES
+) -> list[Refusal]:
     """Return what services refuse in templates, by stack name.
+
+    Args:
+        templates: Templates by stack name.
+        template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
 
     Raises:
         GuardError: If one of them is not a template.
     """
     known = {name: Template.of(body) for name, body in templates.items()}
-    return [*refusals_of(Stacks(templates=known, names={}, skipped=(), many=True))]
+    stacks = Stacks(templates=known, names={}, skipped=(), many=True)
+    return [*refusals_of(stacks, template_rules=template_rules)]
 
 
-def refusals_of(stacks: Stacks, *, without: Container[Place] = ()) -> Iterator[Refusal]:
-    """Yield what services refuse in the resources of stacks, but not in those `without`."""
+def refusals_of(
+    stacks: Stacks, *, without: Container[Place] = (), template_rules: TemplateRules = NO_TEMPLATE_RULES
+) -> Iterator[Refusal]:
+    """Yield what services refuse in the resources of stacks, but not in those `without` that refer to such only."""
     world = World(stacks.templates, names=stacks.names)
     for stack, template in stacks.templates.items():
         for logical_id, resource in template.resources.items():
-            if (stack, logical_id) in without:
+            place, type = (stack, logical_id), resource["Type"]
+            if place in without and type not in template_rules:
                 continue
-            for problem in service_problems(resource["Type"], world.value((stack, logical_id), "Properties") or {}):
-                yield Refusal(stack=stack, logical_id=logical_id, type=resource["Type"], problem=problem)
+            properties, others = world.value(place, "Properties") or {}, _Others(world)
+            problems = template_problems(type, properties, others.find, template_rules)
+            if place in without:
+                problems = [] if all(other in without for other in others.found) else problems
+            else:
+                problems = [*service_problems(type, properties), *problems]
+            for problem in problems:
+                yield Refusal(stack=stack, logical_id=logical_id, type=type, problem=problem)
+
+
+class _Others:
+    """Resources that a resource refers to."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.found: list[Place] = []
+
+    def find(self, value: Any) -> tuple[str, Mapping[str, Any]] | None:
+        """Return name and properties of the resource whose id or attribute a value is, or None."""
+        place = value.resource if isinstance(value, Token) else None
+        if place is None:
+            return None
+        self.found.append(place)
+        return "/".join(filter(None, place)), self._world.value(place, "Properties") or {}

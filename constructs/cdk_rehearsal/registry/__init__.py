@@ -9,17 +9,24 @@ from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
 from cdk_rehearsal.registry._replacement import DELETION_PROTECTION, NEEDS_A_NEW_NAME
 from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did_you_mean, registry
 from cdk_rehearsal.registry._service_rules import has_service_rules, service_problems
+from cdk_rehearsal.registry._template_rules import (
+    NO_TEMPLATE_RULES,
+    TemplateRules,
+    template_problems,
+)
 
 __all__ = [
     "DELETION_PROTECTION",
     "NEEDS_A_NEW_NAME",
     "NO_RULES",
+    "NO_TEMPLATE_RULES",
     "NO_VALUE",
     "SECTIONS",
     "SUBSTITUTION",
     "Intrinsics",
     "Registry",
     "ResourceType",
+    "TemplateRules",
     "Token",
     "UnreadableError",
     "UpdateRule",
@@ -35,6 +42,7 @@ __all__ = [
     "registry",
     "service_problems",
     "starts_nodes",
+    "template_problems",
     "values",
     "walk",
 ]

@@ -13,7 +13,7 @@ from moto.core.model_instances import reset_model_data
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import BaseWSGIServer, make_server
 
-from cdk_rehearsal.registry import NO_RULES, UpdateRules
+from cdk_rehearsal.registry import NO_RULES, NO_TEMPLATE_RULES, TemplateRules, UpdateRules
 from cdk_rehearsal.rehearsal._answers import Answers
 from cdk_rehearsal.rehearsal._api import CloudFormationApi
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
@@ -38,13 +38,17 @@ class LocalCloud:
 
     Args:
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+        template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
 
     Raises:
         RehearsalError: when this process runs one already.
     """
 
-    def __init__(self, *, update_rules: UpdateRules = NO_RULES) -> None:
+    def __init__(
+        self, *, update_rules: UpdateRules = NO_RULES, template_rules: TemplateRules = NO_TEMPLATE_RULES
+    ) -> None:
         self.update_rules = update_rules
+        self.template_rules = template_rules
         self.journal = Journal()
         self.stacks = Stacks()
         self.answers = Answers()
@@ -72,7 +76,7 @@ class LocalCloud:
                 logging.getLogger(name).setLevel(max(level, logging.CRITICAL))
             moto = DomainDispatcherApplication(create_backend_app)
             custom = CustomResourceDriver(self.stacks, self.journal, self.answers, self.environment)
-            engine = Engine(self.stacks, self.journal, custom, self.update_rules, self.faults)
+            engine = Engine(self.stacks, self.journal, custom, self.update_rules, self.template_rules, self.faults)
             front = Front(CloudFormationApi(engine), self.answers, self.grafana, moto)
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
             self.answers.endpoint = f"http://localhost:{self._server.server_port}"

@@ -138,6 +138,7 @@ class Deployment:
                 f"CloudFormation cannot update a stack when a custom-named resource requires replacing. "
                 f"Rename {named} and update the stack again."
             )
+        self._inventory.check(blueprint)
         self._event(blueprint, "", f"{verb}_IN_PROGRESS", reason)
         resource = self._inventory.resources.create(blueprint, old.generation + 1 if old else 0)
         policy = "Retain" if old is None and blueprint.deletion_policy == "Retain" else "Delete"
@@ -167,6 +168,7 @@ class Deployment:
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
         if why := self._refused(old.blueprint.properties, blueprint):
             raise ResourceError(why)
+        self._inventory.check(blueprint)
         changed = blueprint.changed(old.blueprint.properties)
         if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
             self._inventory.journal.note(

@@ -6,7 +6,7 @@ from functools import partial
 from threading import RLock
 from uuid import uuid4
 
-from cdk_rehearsal.registry import NO_RULES, UpdateRules, registry
+from cdk_rehearsal.registry import NO_RULES, NO_TEMPLATE_RULES, TemplateRules, UpdateRules, registry
 from cdk_rehearsal.rehearsal import _parameters as parameters
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
@@ -34,10 +34,17 @@ class Engine(Inventory):
         journal: Journal,
         custom: CustomResourceDriver,
         update_rules: UpdateRules = NO_RULES,
+        template_rules: TemplateRules = NO_TEMPLATE_RULES,
         faults: Faults | None = None,
     ) -> None:
         resources = Resources(journal, custom, NestedStackDriver(self), faults)
-        super().__init__(stacks=stacks, journal=journal, resources=resources, update_rules=update_rules)
+        super().__init__(
+            stacks=stacks,
+            journal=journal,
+            resources=resources,
+            update_rules=update_rules,
+            template_rules=template_rules,
+        )
         self._lock = RLock()
 
     def prepare(

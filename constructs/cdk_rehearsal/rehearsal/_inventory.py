@@ -1,9 +1,12 @@
 """Stacks and resources of one local cloud, without the means to deploy them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from cdk_rehearsal.registry import UpdateRules
+from cdk_rehearsal.registry import TemplateRules, UpdateRules, template_problems
+from cdk_rehearsal.rehearsal._blueprint import Blueprint
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
 from cdk_rehearsal.rehearsal._interfaces import holders
 from cdk_rehearsal.rehearsal._journal import Action, Journal
@@ -19,6 +22,21 @@ class Inventory:
     journal: Journal
     resources: Resources
     update_rules: UpdateRules
+    template_rules: TemplateRules
+
+    def check(self, blueprint: Blueprint) -> None:
+        """Raise ResourceError if a resource does not fit the ones that it refers to."""
+        problems = template_problems(blueprint.type_name, blueprint.properties, self._find, self.template_rules)
+        if problems:
+            raise ResourceError(f"{blueprint.type_name} refuses it: {', '.join(problems)}")
+
+    def _find(self, id: Any) -> tuple[str, Mapping[str, Any]] | None:
+        """Return name and properties of the resource with a physical id, as it is deployed now, or None."""
+        for stack in self.stacks.living():
+            for resource in (stack.resources | stack.making).values():
+                if id is not None and resource.physical_id == id:
+                    return f"{stack.name}/{resource.blueprint.logical_id}", resource.blueprint.properties
+        return None
 
     def remove(self, stack: Stack, resource: Resource, policy: str) -> None:
         """Delete a resource, or retain it if its policy requires that; raise ResourceError if that fails."""

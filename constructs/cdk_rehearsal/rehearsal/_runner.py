@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cdk_rehearsal import guard
-from cdk_rehearsal.registry import NO_RULES, UpdateRules
+from cdk_rehearsal.registry import NO_RULES, NO_TEMPLATE_RULES, TemplateRules, UpdateRules
 from cdk_rehearsal.rehearsal._adoption import Adoption
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import ACCOUNT, LocalCloud
@@ -43,6 +43,7 @@ def rehearse(
     keep: Keep | None = None,
     allow: Iterable[str] = (),
     update_rules: UpdateRules = NO_RULES,
+    template_rules: TemplateRules = NO_TEMPLATE_RULES,
     fail: Iterable[str] = (),
     adopt: Adoption | None = None,
 ) -> Report:
@@ -60,6 +61,7 @@ def rehearse(
             the local cloud. The cloud exists until the call returns.
         allow: Resources that the update may replace, delete or orphan although they hold data; see `guard.compare`.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+        template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
         fail: Resources that fail once: RESOURCE[:create|update|delete], with a logical id, STACK/LOGICAL_ID, construct
             path or type. The stack must roll back, and the same deployment must succeed afterwards. In the end, the
             app is deployed and destroyed once more, beside what was retained.
@@ -82,7 +84,7 @@ def rehearse(
         )
     with (
         tempfile.TemporaryDirectory(prefix="cdk-rehearsal-") as scratch,
-        LocalCloud(update_rules=update_rules) as cloud,
+        LocalCloud(update_rules=update_rules, template_rules=template_rules) as cloud,
     ):
         run = Rehearsal(
             cloud=cloud,
@@ -92,7 +94,9 @@ def rehearse(
             context=context,
             update=update,
             listener=listener or _Silent(),
-            compare=partial(guard.compare, allow=tuple(allow), update_rules=update_rules),
+            compare=partial(
+                guard.compare, allow=tuple(allow), update_rules=update_rules, template_rules=template_rules
+            ),
             allow=tuple(allow),
             adopt=adopt,
             failures=FailureSteps(cloud=cloud, faults=faults),

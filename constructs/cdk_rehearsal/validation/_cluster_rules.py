@@ -9,7 +9,7 @@ import aws_cdk as cdk
 import jsii
 
 from cdk_rehearsal import guard
-from cdk_rehearsal.registry import quota_problems
+from cdk_rehearsal.registry import NO_TEMPLATE_RULES, TemplateRules, quota_problems
 
 _NAME = "ClusterRules"
 
@@ -23,9 +23,15 @@ class ClusterRules:
     `SERVICE-RESOURCE-PROPERTY`, such as `FSx-FileSystem-StorageCapacity`; `cdk.Validations` acknowledges it as
     `ClusterRules::FSx-FileSystem-StorageCapacity`.
 
+    Args:
+        template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
+
     Example:
         `cdk.Validations.of(app).add_plugins(ClusterRules())`
     """
+
+    def __init__(self, *, template_rules: TemplateRules = NO_TEMPLATE_RULES) -> None:
+        self._template_rules = template_rules
 
     @property
     def name(self) -> str:
@@ -54,7 +60,7 @@ class ClusterRules:
         for path, template in templates.items():
             violations += [_quota(path, problem) for problem in quota_problems(template, texts[path])]
         readable, skipped = _readable(templates)
-        violations += [*_refused(readable)]
+        violations += [*_refused(readable, self._template_rules)]
         return cdk.PolicyValidationPluginReport(
             success=not violations,
             violations=[*violations, *(_skipped(path, reason) for path, reason in skipped.items())],
@@ -75,8 +81,8 @@ def _readable(templates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, s
     return readable, skipped
 
 
-def _refused(templates: Mapping[str, Any]) -> Iterator[cdk.PolicyViolation]:
-    for refusal in guard.refusals(templates):
+def _refused(templates: Mapping[str, Any], template_rules: TemplateRules) -> Iterator[cdk.PolicyViolation]:
+    for refusal in guard.refusals(templates, template_rules=template_rules):
         kind = refusal.type.removeprefix("AWS::").replace("::", "-")
         resource = cdk.PolicyViolatingResource(
             locations=["/".join(("Properties", *refusal.path))],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ultracluster.cli._output import fail, load, misuse
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
-from ultracluster.testing import IN_PLACE, UPDATE_RULES
+from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
     from cdk_rehearsal.guard import Report
@@ -37,6 +37,8 @@ def edit_report(file: Path, deployed: Path, region: str) -> "Report":
                 old = Path(scratch) / "old"
                 synthesise(cli, deployed, old)
             synthesise(cli, file, new)
-            return guard.compare(str(old), str(new), update_rules=UPDATE_RULES, in_place=IN_PLACE)
+            return guard.compare(
+                str(old), str(new), update_rules=UPDATE_RULES, in_place=IN_PLACE, template_rules=TEMPLATE_RULES
+            )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

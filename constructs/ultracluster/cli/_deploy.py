@@ -20,7 +20,7 @@ from ultracluster.cli._price_file import price_file
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
 from ultracluster.cli._verdict import jobs_sentence, print_report, refusal
-from ultracluster.testing import IN_PLACE, UPDATE_RULES
+from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack, CdkCli, ChangeSets, Comparison
@@ -218,6 +218,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     allow=allow or (),
                     update_rules=UPDATE_RULES,
                     in_place=IN_PLACE,
+                    template_rules=TEMPLATE_RULES,
                     running=True,
                     change_sets=changes.changes,
                 )

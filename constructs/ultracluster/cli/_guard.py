@@ -6,7 +6,7 @@ import typer
 
 from ultracluster.cli._output import JsonOption, fail, misuse, print_json
 from ultracluster.cli._verdict import print_report, refusal
-from ultracluster.testing import IN_PLACE, UPDATE_RULES
+from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 _Old = Annotated[str, typer.Argument(metavar="OLD", help="The deployed template, or a directory of them (cdk.out).")]
 _New = Annotated[str, typer.Argument(metavar="NEW", help="The template to deploy, or a directory of them.")]
@@ -25,7 +25,13 @@ def guard(old: _Old, new: _New, allow: _Allow = None, running: _Running = False,
         misuse(f'the guard needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard]"')
     try:
         report = guard.compare(
-            old, new, allow=allow or (), update_rules=UPDATE_RULES, in_place=IN_PLACE, running=running
+            old,
+            new,
+            allow=allow or (),
+            update_rules=UPDATE_RULES,
+            in_place=IN_PLACE,
+            template_rules=TEMPLATE_RULES,
+            running=running,
         )
     except guard.GuardError as error:
         misuse(str(error))

@@ -13,7 +13,7 @@ import typer
 from ultracluster.cli._output import JsonOption, console, fail, load, print_json
 from ultracluster.cli._project_files import shipped_app
 from ultracluster.cli._writing import write_files
-from ultracluster.testing import UPDATE_RULES
+from ultracluster.testing import TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,6 +91,7 @@ def rehearse(
                 keep=_wait if keep else None,
                 allow=allow or (),
                 update_rules=UPDATE_RULES,
+                template_rules=TEMPLATE_RULES,
                 fail=fail_ or (),
                 **options,
             )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdk_rehearsal.snapshots import template_of
 from ultracluster.testing._instance_groups import HYPERPOD_CLUSTER, instance_groups
+from ultracluster.testing._template_rules import LAUNCH_TEMPLATE_IDS, shown_interfaces
 
 if TYPE_CHECKING:
     # Not at run time: each pytest run loads this package, because it holds a pytest plugin.
@@ -186,7 +187,7 @@ def _users(template: str, resources: Mapping[str, Any]) -> Iterator[tuple[str, M
             "LaunchTemplateSpecification"
         )
         specification = properties.get(_GROUPS[resource["Type"]][0]) or policy or {}
-        ids = [specification.get(key) for key in ("TemplateId", "Id", "LaunchTemplateId")]
+        ids = [specification.get(key) for key in LAUNCH_TEMPLATE_IDS]
         if template in map(_referred, ids):
             yield name, {**properties, "Type": resource["Type"]}
 
@@ -206,15 +207,12 @@ def _record(name: str, known: "Mapping[str, InstanceType]") -> "InstanceType | N
 
 
 def _interface_problems(record: "InstanceType", rows: list[Mapping[str, Any]]) -> Iterator[str]:
-    from ultracluster.catalogue.ec2 import Interface, check_interfaces, default_layout, interfaces
+    from ultracluster.catalogue.ec2 import check_interfaces, default_layout, interfaces
 
-    result = []
-    for row in rows:
-        places = [row.get(key, 0) for key in ("NetworkCardIndex", "DeviceIndex")]
-        if not all(str(place).isdecimal() for place in places):
-            yield f"the network card and device index must be numbers, got {places}"
-            return
-        result.append(Interface(int(places[0]), int(places[1]), row.get("InterfaceType") or "interface"))
+    result = shown_interfaces(rows)
+    if result is None:
+        yield "network cards, device indexes and types of its interfaces must be in the template"
+        return
     # Not those of `efa-pairs`, two of which share what one has in the default layout.
     try:
         usable = sum(row.kind in _EFA for row in interfaces(record, default_layout(record)))

@@ -99,7 +99,8 @@ def check_interfaces(instance_type: InstanceType | str, rows: Iterable[Interface
         problems.append(f"it takes {record.max_efa} EFA devices, got {len(with_efa)}")
     if problems:
         raise ValueError(
-            f"{record.name} can't have these interfaces: {'; '.join(problems)}; `interfaces` gives rows that fit"
+            f"{record.name} can't have these interfaces: {'; '.join(problems)}; "
+            "`ultracluster.catalogue.ec2.interfaces` gives rows that fit"
         )
     return ordered
 
@@ -107,7 +108,7 @@ def check_interfaces(instance_type: InstanceType | str, rows: Iterable[Interface
 def _row_problem(row: Interface, cards: Mapping[int, NetworkCard]) -> str | None:
     card = cards.get(row.card)
     if card is None:
-        return f"there is no card {row.card}"
+        return f"there is no card {row.card} ({len(cards)} cards, from 0)"
     if row.kind not in card.kinds:
         return f"card {row.card} offers {', '.join(card.kinds)}, not {row.kind}"
     if not 0 <= row.device < card.max_interfaces:
