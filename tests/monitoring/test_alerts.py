@@ -170,7 +170,7 @@ def test_all_alerts_at_their_limit_at_once_are_fewer_than_amp_takes() -> None:
     assert limited * (MOST + 1) + len(ALERTS) - limited < 1000
 
 
-@pytest.mark.parametrize(("sick", "alerts", "value"), [(18, 18, 90), (19, 19, 90), (95, 19, 95)])
+@pytest.mark.parametrize(("sick", "alerts", "value"), [(17, 17, 90), (18, 18, 90), (95, 18, 95)])
 def test_above_a_number_of_nodes_as_many_keep_their_alert_and_one_has_the_number(
     tmp_path: Path, sick: int, alerts: int, value: int
 ) -> None:

@@ -8,12 +8,14 @@ JOB_ALERTS = (
         severity=Severity.CRITICAL,
         for_="10m",
         expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 unless on "
-        "(cluster, job_id) job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7",
+        "(cluster, job_id) job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 unless on (cluster, job_id) sum by "
+        "(cluster, job_id) (node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
+        "node:node_amazonefa_tx_bytes:sum_rate5m) > 1e8",
         threshold=0.25,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
         description="Kernels run on the GPUs, and neither tensor cores nor memory nor most multiprocessors are active: "
         "the ranks wait for each other in a collective that will not end. Some ranks may be gone. The job writes no "
-        "checkpoint to Lustre.",
+        "checkpoint to Lustre and sends nothing over EFA.",
         diagnosis=(
             "NCCL's RAS: `ncclras` on a node of the job names the ranks that are missing.",
             "NodeLost, GpuXidFatal and EfaPathTrouble of its nodes.",
@@ -22,7 +24,8 @@ JOB_ALERTS = (
         actions=("Find the node that is at fault, and drain it.", "Start the job again from its last checkpoint."),
         rationale="A hang spins in a kernel, which counts as utilisation and not as activity. Jobs in FP32 or FP64 and "
         "decoding with few requests keep the memory or the multiprocessors active. 10 minutes: ranks that wait for one "
-        "that compiles, or writes to S3, look the same for less. Below 10 MB/s to Lustre are logs. " + JUDGEMENT,
+        "that compiles, or writes to S3, look the same for less. Below 10 MB/s to Lustre are logs; a job that "
+        "sends 100 MB/s over EFA moves data. " + JUDGEMENT,
     ),
     Alert(
         name="JobStepStalled",
