@@ -146,7 +146,7 @@ def test_an_elastic_job_has_no_more_nodes_at_least_than_at_most() -> None:
 
 
 def test_elastic_jobs_need_the_operator() -> None:
-    with pytest.raises(ValueError, match="elastic has no form for Kubernetes"):
+    with pytest.raises(ValueError, match="elastic has no form for Kubernetes without the training operator"):
         workload_files(loads(EXAMPLE, "lyra.yaml"), "elastic")
 
 

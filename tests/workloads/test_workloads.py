@@ -169,6 +169,7 @@ def test_the_model_of_a_file_is_the_one_without_an_argument(model: str, argument
         ("slurm-512-gpus", "inference", {"replicas": "2"}, r"one of nodes, gpus, image, tensor_parallel, model,"),
         ("slurm-512-gpus", "import", {"nodes": "2"}, r"a setting of import for slurm does not exist, got 'nodes'"),
         ("slurm-512-gpus", "train", {}, r"must be one of pretrain, torchtitan, megatron, .*, got 'train' \[workload\]"),
+        ("slurm-512-gpus", "elastic", {}, r"elastic has no form for Slurm; pretrain, "),
         ("eks-512-gpus", "import", {}, r"import has no form for Kubernetes; pretrain, torchtitan, megatron, maxtext, "),
         *(
             (cluster, "pretrain", {"data": "/nowhere/tokens"},

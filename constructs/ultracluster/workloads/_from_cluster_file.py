@@ -1,8 +1,10 @@
 """Job files of a cluster file."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.kubernetes import Platform, PlatformNodes, platform_of
 from ultracluster.planning.capacity import segment
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from ultracluster.planning import Plan
 
 _Given = Mapping[str, str]
+_OPERATOR = (
+    f"orchestrator: hyperpod-kubernetes, kubernetes: {{add-ons: {{{hyperpod_kubernetes.TRAINING_OPERATOR}: default}}}}"
+)
 
 
 def workload_files(
@@ -69,9 +74,13 @@ def job_files(cluster: ClusterFile) -> tuple[JobFile, ...]:
 
 def _slurm(cluster: ClusterFile, workload: Workload, group: str | None, given: _Given) -> tuple[JobFile, ...]:
     queues = {queue.name: queue for queue in queue_shapes(cluster)}
+    forms = slurm_forms(workload)
+    if not forms:
+        known = ", ".join(name for name, row in WORKLOADS.items() if slurm_forms(row))
+        raise refused(f"{workload.name} has no form for Slurm; {known} have one")
     queue = queues[_group("queue", group, list(queues))]
     files = []
-    for form in slurm_forms(workload):
+    for form in forms:
         if form.on_shared and not queue.shared:
             raise refused(f"{workload.name} needs a file system that all nodes share: storage.lustre or storage.home")
         settings = validated(workload, form, _room_of_queue(cluster, queue), given, nodes=slurm_nodes(form, queue))
@@ -85,7 +94,10 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
     forms = kubernetes_forms(workload, platform)
     if not forms:
         known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row, platform))
-        raise refused(f"{workload.name} has no form for Kubernetes; {known} have one")
+        needs = ""
+        if kubernetes_forms(workload, replace(platform, training_operator=True)):
+            needs = f" without the training operator of HyperPod: write {_OPERATOR}"
+        raise refused(f"{workload.name} has no form for Kubernetes{needs}; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
     room = _room_of_nodes(cluster, platform, nodes)
     if not platform.volumes and any(form.on_shared for form in forms):
