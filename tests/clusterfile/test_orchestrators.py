@@ -89,6 +89,23 @@ BAD = [
     ),
     ("", "hyperpod: {controller: c7i.2xlarge}", "hyperpod.controller: HyperPod has no ml.c7i.2xlarge"),
     ("", "hyperpod: {bucket: llama-scripts}", "must begin with sagemaker-, for HyperPod reads no other"),
+    ("", "hyperpod: {bucket: sagemaker-a.b}", "must be the name of a bucket, without dots, got 'sagemaker-a.b'"),
+    ("", "hyperpod: {bucket: sagemaker-a-s3alias}", "hyperpod.bucket: 'sagemaker-a-s3alias' is the name of the alias"),
+    (
+        "nodes.train",
+        "capacity: {training-plan: 'arn:aws:sagemaker:us-west-2:123456789012:training-plan/a'}",
+        "nodes.train.capacity.training-plan: is in us-west-2, and must be in the cluster's region, us-east-2",
+    ),
+    (
+        "",
+        "hyperpod: {volume-key: 'arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef'}",
+        "hyperpod.volume-key: is in us-west-2",
+    ),
+    (
+        "",
+        "hyperpod: {accounting: {endpoint: a.b, secret: 'arn:aws:secretsmanager:us-west-2:123456789012:secret:x'}}",
+        "hyperpod.accounting.secret: is in us-west-2",
+    ),
     (
         "",
         "hyperpod: {strategy: Merge, accounting: {endpoint: a.b, secret: "
@@ -109,6 +126,30 @@ def test_hyperpod_refuses_what_it_has_no_equivalent_for(where: str, line: str, m
     with pytest.raises(clusterfile.ClusterFileError) as error:
         clusterfile.loads(text, "c.yaml")
     assert message in str(error.value)
+
+
+def refusals(text: str) -> list[str]:
+    with pytest.raises(clusterfile.ClusterFileError) as error:
+        clusterfile.loads(text, "c.yaml")
+    return [f"{problem.field}: {problem.message}" for problem in error.value.problems]
+
+
+@pytest.mark.parametrize("orchestrator", ["hyperpod-slurm", "hyperpod-kubernetes"])
+def test_no_remedy_names_what_hyperpod_refuses(orchestrator: str) -> None:
+    text = FILE.replace("hyperpod-slurm", orchestrator)
+    assert refusals(f"{text}image: build\n") == ["image: HyperPod: its nodes have its own image; remove it"]
+    ultraserver = text.replace("p5en.48xlarge, count: 4", "u-p6e-gb200x72, count: 1")
+    assert "p6e-gb200.36xlarge is sold in UltraServers only; write {training-plan: ARN}" in refusals(ultraserver)[0]
+    (neuron,) = refusals(text.replace("p5en.48xlarge", "trn2.48xlarge"))
+    assert neuron.endswith("which this release does not set up on SageMaker HyperPod; use another type")
+
+
+@pytest.mark.parametrize("orchestrator", ["hyperpod-slurm", "hyperpod-kubernetes"])
+def test_notices_of_a_capacity_block_are_refused_with_the_block(orchestrator: str) -> None:
+    block = "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}"
+    text = FILE.replace("hyperpod-slurm", orchestrator).replace("count: 4}", f"count: 4, {block}}}")
+    fields = [problem.partition(":")[0] for problem in refusals(f"{text}notifications: {{notice: 1 d}}\n")]
+    assert fields[:2] == ["nodes.train.capacity", "notifications"]
 
 
 def test_the_list_of_scripts_of_a_group_fits_into_a_parameter() -> None:

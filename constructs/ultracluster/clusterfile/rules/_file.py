@@ -33,7 +33,7 @@ from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes, check
 from ultracluster.clusterfile.rules._storage import check_home, check_kubernetes_home, check_mounts, check_slurm_home
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
-from ultracluster.planning.capacity import CapacityBlock, ReservationGroup, UltraServerBlock
+from ultracluster.planning.capacity import CapacityBlock, ReservationGroup, TrainingPlan, UltraServerBlock
 
 _UNKNOWN_RULE = error("unknown-rule", "`accept` names rules by their ids.")
 _NOT_ACCEPTABLE = error(
@@ -126,6 +126,11 @@ def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
     for name, section in draft.nodes.items():
         if isinstance(section.capacity, ReservationGroup):
             yield ("nodes", name, "capacity", "group"), section.capacity.arn
+        if isinstance(section.capacity, TrainingPlan):
+            yield ("nodes", name, "capacity", "training-plan"), section.capacity.arn
+    yield ("hyperpod", "volume-key"), valid(lambda: draft.hyperpod.volume_key)
+    if accounting := valid(lambda: draft.hyperpod.accounting):
+        yield ("hyperpod", "accounting", "secret"), accounting.secret
     yield ("slurm", "logs", "encryption-key"), valid(lambda: draft.slurm.logs.encryption_key)
 
 
@@ -154,7 +159,11 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
         if span.timedelta > _LONGEST_BLOCK:
             message = f"a Capacity Block lasts {_LONGEST_BLOCK.days} d at most, got {span}"
             yield _NOTICE(("notifications", key), message)
-    blocks = [group for group in draft.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)]
+    blocks = [
+        group
+        for group in draft.node_groups
+        if draft.traits.own_instances and isinstance(group.capacity, CapacityBlock | UltraServerBlock)
+    ]
     if draft.node_groups and not blocks and requested.model_fields_set:
         message = "no node group has a Capacity Block, so no notice would be sent; remove it"
         yield _NO_BLOCK(("notifications",), message, at_key=True)

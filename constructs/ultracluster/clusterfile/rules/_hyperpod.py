@@ -12,6 +12,7 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.planning.capacity import OnDemand, Spot
+from ultracluster.planning.s3 import existing_bucket_problems
 
 _TYPE = shared("hyperpod-type")
 _REGION = shared("hyperpod-region")
@@ -192,6 +193,8 @@ def check_bucket(draft: Draft) -> Iterator[Problem]:
     if section.bucket is not None and not section.bucket.startswith(hyperpod.BUCKET_PREFIX):
         message = f"must begin with {hyperpod.BUCKET_PREFIX}, for HyperPod reads no other, got {section.bucket!r}"
         yield _BUCKET(("hyperpod", "bucket"), message)
+    elif section.bucket is not None:
+        yield from (_BUCKET(("hyperpod", "bucket"), message) for message in existing_bucket_problems(section.bucket))
 
 
 def _check_slurm(draft: Draft) -> Iterator[Problem]:

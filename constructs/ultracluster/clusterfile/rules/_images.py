@@ -39,9 +39,10 @@ def check_images(draft: Draft) -> Iterator[Problem]:
         named = valid(lambda: draft.slurm.login.image)
         uses.append(_Use(("image",) if named is None else ("slurm", "login", "image"), record, login))
     yield from _unique(_check_existing(uses, traits))
-    yield from _unique(_check_drivers(uses, traits.facts.upper()))
+    yield from _unique(_check_drivers(uses, traits))
     if not traits.installs_software:
-        yield from _unique(_check_not_built(uses))
+        # A service that launches its own instances refuses every image, and not only a built one.
+        yield from _unique(_check_not_built(uses if traits.own_instances else []))
         return
     yield from _unique(_check_builds(uses))
     if any(isinstance(use.option, BuiltImage) for use in uses):
@@ -86,12 +87,15 @@ def _check_not_built(uses: Sequence[_Use]) -> Iterator[Problem]:
             yield _BUILD(path, message)
 
 
-def _check_drivers(uses: Sequence[_Use], service: str) -> Iterator[Problem]:
+def _check_drivers(uses: Sequence[_Use], traits: OrchestratorTraits) -> Iterator[Problem]:
     for path, record, option in uses:
         if not isinstance(option, Image) and (has := without_driver(record.name)):
             message = (
-                f"{record.name} has {has}, which AWS's image for {service} does not drive; name an image with its "
-                "driver: image: ami-..., or use another type"
+                f"{record.name} has {has}, which AWS's image for {traits.facts.upper()} does not drive; name an image "
+                "with its driver: image: ami-..., or use another type"
+                if traits.own_instances
+                else f"{record.name} has {has}, which this release does not set up on {traits.service}; "
+                "use another type"
             )
             yield _DRIVER(path, message)
 

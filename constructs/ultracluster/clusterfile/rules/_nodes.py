@@ -113,7 +113,7 @@ def _check_capacity(group: NodeGroup, service: Service) -> Iterator[Problem]:
     except ValueError as error:
         yield _SERVICE(path, str(error))
         return
-    yield from (_PURCHASE(path, message) for message in check_sold(group.instance_type, group.capacity))
+    yield from (_PURCHASE(path, message) for message in check_sold(group.instance_type, group.capacity, service))
 
 
 def warn_nodes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

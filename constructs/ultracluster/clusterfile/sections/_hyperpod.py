@@ -12,11 +12,11 @@ from ultracluster.clusterfile.sections._nodes import InstanceTypeName
 from ultracluster.clusterfile.sections._section import Section
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-23)
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", re.ASCII)
 _HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
 _SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+", re.ASCII)
 _MEMORY = hyperpod_kubernetes.CHECKPOINT_MEMORY
-BucketName = Annotated[str, w.pattern(_BUCKET.pattern, "the name of a bucket", "sagemaker-llama-scripts")]
+BucketName = Annotated[str, w.pattern(_BUCKET.pattern, "the name of a bucket, without dots", "sagemaker-llama-scripts")]
 Host = Annotated[str, w.pattern(_HOST.pattern, "a host name", "slurm.cluster-abc.us-east-2.rds.amazonaws.com")]
 SecretArn = Annotated[
     str,

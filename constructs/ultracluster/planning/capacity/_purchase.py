@@ -98,17 +98,19 @@ def purchase(capacity: Capacity, service: Service) -> Purchase:
             assert_never(capacity)
 
 
-def check_sold(record: InstanceType, capacity: Capacity) -> list[str]:
+def check_sold(record: InstanceType, capacity: Capacity, service: Service | None = None) -> list[str]:
     """Return reasons why a type is not sold with a purchase option; empty if it is.
 
     Args:
         record: The type.
         capacity: The purchase option.
+        service: Service that launches the nodes. By default, one that launches EC2 instances.
     """
     if isinstance(capacity, TrainingPlan) or (isinstance(capacity, ReservationGroup) and not record.ultraservers):
         return []  # What is in there is not known here.
     if record.ultraservers and not isinstance(capacity, UltraServerBlock):
-        return [f"{record.name} is sold in UltraServers only; write {{reservation: cr-..., kind: ultraserver}}"]
+        option = _PLAN if service == "hyperpod" else "{reservation: cr-..., kind: ultraserver}"
+        return [f"{record.name} is sold in UltraServers only; write {option}"]
     if isinstance(capacity, UltraServerBlock):
         sizes = sorted({server.instances for server in record.ultraservers})
         if not sizes:
