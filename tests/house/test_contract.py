@@ -440,6 +440,9 @@ def test_metrics_are_metrics_of_the_cdk(name: str) -> None:
         for method in methods:
             id = f"{method}-{subject.node.id}"
             metric = getattr(subject.metrics, method)()
+            # Only of an imported resource, whose limits are not known, may a utilization be missing.
+            if metric is None and subject.node.id == "Imported":
+                continue
             cloudwatch.Alarm(stack, id, metric=metric, threshold=1, evaluation_periods=1)
     assert assembly(parent)
 
