@@ -93,4 +93,4 @@ def node_log_group(
     name = f"/ultracluster/{cluster}-{cdk.Fn.select(0, cdk.Fn.split('-', stack_uuid))}/nodes"
     group = log_group(Construct(scope, id), name, retention=retention, key=key)
     PcsNodeLogsGrants(group).write(role)
-    return name
+    return group.log_group_name
