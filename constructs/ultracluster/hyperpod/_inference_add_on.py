@@ -62,7 +62,10 @@ class HyperPodInferenceAddOn(Construct):
     ) -> None:
         super().__init__(scope, id)
         form = "arn:aws:sagemaker:REGION:ACCOUNT:cluster/ID"
-        if problems := [*arn_problem("hyperpod_cluster_arn", hyperpod_cluster_arn, form)]:
+        problems = [*arn_problem("hyperpod_cluster_arn", hyperpod_cluster_arn, form)]
+        if not cdk.Token.is_unresolved(issuer_url) and not issuer_url.startswith("https://"):
+            problems.append(f"issuer_url must begin with https://, got {issuer_url[:120]!r}")
+        if problems:
             raise Refusal(self, problems)
         parent = Construct(self, "Access")
         provider = iam.CfnOIDCProvider(parent, "Provider", url=issuer_url, client_id_list=[_AUDIENCE])

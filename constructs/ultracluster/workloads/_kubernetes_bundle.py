@@ -18,6 +18,7 @@ from ultracluster.kubernetes import (
 from ultracluster.monitoring import collector_objects
 from ultracluster.monitoring.collectors import NAMESPACE
 from ultracluster.workloads._artifacts import cluster_artifacts
+from ultracluster.workloads._limits import refused
 
 
 def kubernetes_bundle(cluster: ClusterFile) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def kubernetes_files(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[
         path=settings.path or of.cluster,
     )
     if missing := missing_parameters(files.values()):
-        raise ValueError(
+        raise refused(
             f"Argo CD applies these files as they are, and there is no value of {', '.join(missing)}: deploy the "
             "stacks with --outputs-file FILE, and render with --outputs FILE"
         )

@@ -25,6 +25,10 @@ _TOKENS_PER_PARAMETER = 20
 _LEAST_STALL = 1.0
 
 
+class _DoesNotFitError(ValueError):
+    """No layout of the model fits into the memory of the GPUs."""
+
+
 def checkpoint_seconds(nodes: int, stall: float | None = None) -> int:
     """Return the seconds between two checkpoints that lose the least time.
 
@@ -133,7 +137,7 @@ def _training(
             # The one that needs the least memory decides.
             if number == len(layouts):
                 more = f"{refusal}: use more nodes, or degrees that share the model among more GPUs"
-                raise ValueError(str(refusal) if layout is None else more) from None
+                raise _DoesNotFitError(str(refusal) if layout is None else more) from None
     raise AssertionError("there is a layout")
 
 
