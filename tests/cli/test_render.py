@@ -53,7 +53,7 @@ def test_a_file_that_somebody_changed_stays_and_nothing_else_is_written(tmp_path
     assert [path.name for path in tmp_path.rglob("*.sbatch")] == ["pretrain.sbatch"]
     assert changed.read_text() == "# mine\n"
     forced = RUN.invoke(app, ["render", MAIN_JOB, "--jobs", "--out", str(tmp_path), "--force", "--json"])
-    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 16]
+    assert [row["fate"] for row in json.loads(forced.stdout)] == ["replaced", *["written"] * 19]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -95,8 +95,8 @@ def test_one_workload_is_written_for_one_group(tmp_path: Path) -> None:
         (["--workload", "pretrain", "--set", "gpus=520"], 1, "65 nodes x 8 GPUs = 520 GPUs, and train has 64 nodes"),
         (["--workload", "pretrain", "--set", "gpus"], 2, "--set takes KEY=VALUE, got 'gpus'"),
         (["--workload", "pretrain", "--set", "gpus=8", "--set", "gpus=16"], 2, "--set gpus is given twice"),
-        (["--jobs", "--set", "gpus=8"], 2, "--group and --set are for --workload"),
-        (["--jobs", "--group", "train"], 2, "--group and --set are for --workload"),
+        (["--jobs", "--set", "gpus=8"], 2, "--group, --set and --plan are for --workload"),
+        (["--jobs", "--group", "train"], 2, "--group, --set and --plan are for --workload"),
     ],
 )
 def test_rejects_settings_that_do_not_apply(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
@@ -117,7 +117,10 @@ def test_the_table_and_the_json_of_workloads_list_all_of_them() -> None:
             assert WORKLOADS[row["name"]].forms
     inference = next(row for row in rows if row["name"] == "inference")
     assert {form["kind"] for form in inference["forms"]} == {"sbatch", "LeaderWorkerSet"}
-    assert "tensor_parallel: GPUs of a tensor-parallel group (megatron, maxtext, inference, sglang)" in shown.stdout
+    assert (
+        "tensor_parallel: GPUs of a tensor-parallel group (torchtitan, megatron, maxtext, inference, sglang)"
+        in shown.stdout
+    )
 
 
 def test_a_cluster_without_gpus_has_no_jobs_to_render(tmp_path: Path) -> None:
