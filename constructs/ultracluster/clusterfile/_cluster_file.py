@@ -27,7 +27,7 @@ from ultracluster.clusterfile.sections._kubernetes import Kubernetes
 from ultracluster.clusterfile.sections._network import Network, Perimeter
 from ultracluster.clusterfile.sections._nodes import NodeGroupName, NodeGroupSection
 from ultracluster.clusterfile.sections._observability import Notifications, Observability
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.clusterfile.sections._slurm import Slurm
 from ultracluster.clusterfile.sections._storage import Storage
 from ultracluster.planning.capacity import BuiltImage
@@ -61,17 +61,17 @@ class ClusterFile(Section):
         "service. build: one that the deployment builds, for Slurm. Or an existing image.",
     )
     types: dict[DeclaredTypeName, DeclaredType] = Field(default={}, description="Types not in this release, by name.")
-    slurm: Slurm = Field(default=Slurm(), description="Slurm, run by AWS PCS.")
-    kubernetes: Kubernetes = Field(default=Kubernetes(), description="Kubernetes, run by Amazon EKS.")
-    hyperpod: HyperPod = Field(default=HyperPod(), description="SageMaker HyperPod, beside `slurm`.")
-    network: Network = Field(default=Network(), description="The VPC. Default: a new one, 10.0.0.0/16.")
-    storage: Storage = Field(default=Storage(), description="File systems and buckets.")
+    slurm: Slurm = optional(description="Slurm, run by AWS PCS.")
+    kubernetes: Kubernetes = optional(description="Kubernetes, run by Amazon EKS.")
+    hyperpod: HyperPod = optional(description="SageMaker HyperPod, beside `slurm`.")
+    network: Network = optional(description="The VPC. Default: a new one, 10.0.0.0/16.")
+    storage: Storage = optional(description="File systems and buckets.")
     encryption_key: t.KeyArn | None = Field(default=None, description="KMS key of the storage. Default: a new one.")
     perimeter: Perimeter | None = Field(
         default=None, description="Data perimeter. Default: none; with `internet: false`, the account of the cluster."
     )
-    notifications: Notifications = Field(default=Notifications(), description="Notices when capacity starts or ends.")
-    observability: Observability = Field(default=Observability(), description="Metrics, alerts and dashboards.")
+    notifications: Notifications = optional(description="Notices when capacity starts or ends.")
+    observability: Observability = optional(description="Metrics, alerts and dashboards.")
     compliance: t.Compliance = Field(default=(), description=t.COMPLIANCE)
     tags: t.Tags = Field(
         default={},

@@ -14,7 +14,7 @@ from ultracluster.clusterfile.sections._argo_cd import ArgoCd
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._existing_cluster import ExistingCluster
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName, ReleaseName
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import Word
 
@@ -204,7 +204,7 @@ class Kubernetes(Section):
     service_cidr: t.Cidr = Field(
         default=IPv4Network(eks.SERVICE_CIDR), description="Range of the cluster's Services; outside the VPC."
     )
-    system: SystemNodes = Field(default=SystemNodes(), description="The nodes that run what the cluster itself needs.")
+    system: SystemNodes = optional(description="The nodes that run what the cluster itself needs.")
     add_ons: dict[AddOnName, AddOnOption] = Field(
         default={},
         examples=[{"coredns": "v1.12.4-eksbuild.1"}],

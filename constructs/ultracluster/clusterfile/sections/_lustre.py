@@ -12,7 +12,7 @@ from ultracluster.clusterfile import _quantities as q
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.clusterfile.sections._word import Word
 from ultracluster.planning.lustre import (
     DEPLOYMENT_TYPES,
@@ -264,9 +264,7 @@ class Lustre(Section):
         default=None, description="For how long daily backups are kept, whole days. Default: no backups."
     )
     mount: t.MountPath = Field(default="/fsx", description="Where nodes mount it.")
-    client: LustreClient = Field(
-        default=LustreClient(), description="Settings of nodes that mount a file system with EFA."
-    )
+    client: LustreClient = optional(description="Settings of nodes that mount a file system with EFA.")
     existing: ExistingLustre | None = Field(default=None, description="An existing file system, instead of a new one.")
     adopt: AdoptedLustre | None = Field(
         default=None,

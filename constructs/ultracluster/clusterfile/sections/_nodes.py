@@ -16,7 +16,7 @@ from ultracluster.clusterfile.sections._capacity import Capacity
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._placement import PlacementGroup
 from ultracluster.clusterfile.sections._scripts import Script
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.clusterfile.sections._slurm_words import GresRecord
 from ultracluster.clusterfile.sections._word import Word
 from ultracluster.planning.capacity import OnDemand
@@ -201,7 +201,7 @@ class NodeGroupSection(Section):
     scripts: tuple[Script, ...] = Field(
         default=(), description="Under Slurm: scripts that run on each node at boot, in this order."
     )
-    slurm: NodeSlurm = Field(default=NodeSlurm(), description="Settings of the nodes in Slurm.")
+    slurm: NodeSlurm = optional(description="Settings of the nodes in Slurm.")
     taints: dict[TaintKey, TaintEffect] = Field(
         default={},
         max_length=_MOST_TAINTS,

@@ -10,7 +10,7 @@ from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.planning.workload import SERIES_PER_NODE
 
 _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -195,8 +195,8 @@ class Observability(Section):
     vpc_endpoint: t.Flag = Field(
         default=False, description="An endpoint to Prometheus in the VPC, for nodes without internet access."
     )
-    grafana: Grafana = Field(default=Grafana(), description="The Grafana that shows the dashboards.")
-    alerts: Alerts = Field(default=Alerts(), description="Receivers of alerts.")
+    grafana: Grafana = optional(description="The Grafana that shows the dashboards.")
+    alerts: Alerts = optional(description="Receivers of alerts.")
     rules: tuple[RuleFile, ...] = Field(
         default=(),
         description="Rule files of Prometheus, beside the cluster file. Each is a namespace of the workspace with the "

@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 
 class Section(BaseModel):
@@ -15,6 +15,8 @@ class Section(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         arbitrary_types_allowed=True,
+        # The validator of the whole file has those of its sections: one of their own is for sections built in Python.
+        defer_build=True,
     )
 
     @model_validator(mode="wrap")
@@ -25,3 +27,8 @@ class Section(BaseModel):
         if info.context is not None:
             info.context[id(value)] = section
         return section
+
+
+def optional(*, description: str) -> Any:
+    """Declare a section that a file may leave out: it then has its defaults, as `{}` has."""
+    return Field(default={}, validate_default=True, description=description)

@@ -14,7 +14,7 @@ from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
 from ultracluster.clusterfile.sections._scripts import Script
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 
 Replacements = Annotated[int, w.whole(1, 1000, example=2)]
 
@@ -169,7 +169,7 @@ class Slurm(Section):
         description="Who reaches the instance metadata service on the nodes, and with it the credentials of the nodes' "
         "role, which can join nodes to Slurm: root, or all users and their jobs.",
     )
-    logs: Logs = Field(default=Logs(), description="Logs of controller and nodes in CloudWatch.")
+    logs: Logs = optional(description="Logs of controller and nodes in CloudWatch.")
     slurmdbd_settings: t.Settings = Field(default={}, description="Settings of slurmdbd.conf that PCS takes, by name.")
     cgroup_settings: t.Settings = Field(default={}, description="Settings of cgroup.conf that PCS takes, by name.")
     queues: dict[NodeGroupName, Queue] = Field(
@@ -182,7 +182,7 @@ class Slurm(Section):
         default=None,
         description="Users of all nodes from a directory, instead of `users`. Default: none.",
     )
-    login: Login = Field(default=Login(), description="The login nodes.")
+    login: Login = optional(description="The login nodes.")
 
     @property
     def replacements(self) -> int:

@@ -9,7 +9,7 @@ from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._home import Home
 from ultracluster.clusterfile.sections._lustre import Lustre
-from ultracluster.clusterfile.sections._section import Section
+from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.planning.s3 import existing_bucket_problems
 
 _BUCKET_FORMS = "true, false, or an existing bucket as {existing: my-datasets}"
@@ -64,7 +64,7 @@ class Storage(Section):
         description="Home directories; {} is FSx for OpenZFS with its defaults. Default: none.",
         examples=[{}],
     )
-    scratch: Scratch = Field(default=Scratch(), description="The local NVMe disks of nodes that have some.")
+    scratch: Scratch = optional(description="The local NVMe disks of nodes that have some.")
 
     @property
     def existing_bucket(self) -> ExistingBucket | None:
