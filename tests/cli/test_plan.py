@@ -202,6 +202,11 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
     assert {group.instance_type.name for group in groups} == {instance_type}
     assert sum(group.count for group in groups) >= 36
     assert "model.tensor_model_parallel_size=" in file.read_text()
+    planned = re.search(r"lustre_capacity_gib +([\d,]+) GiB", result.output)
+    # The Local Zone of p6e-gb200 has no file system.
+    assert planned
+    assert (cluster.lustre_spec is None) == instance_type.startswith("p6e")
+    assert not cluster.lustre_spec or cluster.lustre_spec.capacity_gib == int(planned[1].replace(",", ""))
     assert run(*SMALL, "--type", "p5.48xlarge", "--nodes", "37", "--write", str(file)).exit_code == 1
 
 

@@ -177,7 +177,7 @@ NO_FIT = {"instance_type": "p5.48xlarge", "nodes": 1}
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"nodes": 8}, "two of type, nodes, days and MFU determine the others"),
+        ({"nodes": 8}, "give two of type, nodes, days and MFU"),
         (NO_FIT, r"does not fit: on 8 GPUs .* needs [\d,]+ GiB of each GPU, and 72 GiB are usable .* GiB are missing"),
         (
             {"instance_type": "p5.48xlarge", "nodes": 512, "days": 30},

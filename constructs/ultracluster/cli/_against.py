@@ -12,14 +12,16 @@ from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 if TYPE_CHECKING:
     from cdk_rehearsal.guard import Report
 
+    from ultracluster.clusterfile import ClusterFile
 
-def edit_report(file: Path, deployed: Path, region: str) -> "Report":
+
+def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
     """Compare a cluster file with one that is deployed, or with its templates.
 
     Args:
         file: The cluster file.
         deployed: The cluster file before the edit, or a directory of templates, such as a `cdk.out`.
-        region: Region of the cluster.
+        cluster: What the cluster file describes.
     """
     try:
         from cdk_rehearsal import guard
@@ -31,9 +33,13 @@ def edit_report(file: Path, deployed: Path, region: str) -> "Report":
     with app_directory(None, file) as app, tempfile.TemporaryDirectory(prefix="ultracluster-check-") as scratch:
         old, new = deployed, Path(scratch) / "new"
         try:
-            cli = cdk_cli(app, region, Path(scratch))
+            cli = cdk_cli(app, cluster.region, Path(scratch))
             if not deployed.is_dir():
-                load(str(deployed))
+                if (name := load(str(deployed)).name) != cluster.name:
+                    fail(
+                        f"{deployed} describes {name}, and {file} {cluster.name}: another name is a second cluster "
+                        "beside the first; compare files of one cluster"
+                    )
                 old = Path(scratch) / "old"
                 synthesise(cli, deployed, old)
             synthesise(cli, file, new)

@@ -37,8 +37,7 @@ def types(
     json_: JsonOption = False,
 ) -> None:
     """Show the catalogue: GPU types, UltraServers, CPU types; or all facts on one type."""
-    if any(item.startswith(f"{name}.") for item in general_type_names()):
-        family = [item for item in (*INSTANCE_TYPES, *general_type_names()) if item.startswith(f"{name}.")]
+    if family := [item for item in (*INSTANCE_TYPES, *general_type_names()) if item.startswith(f"{name}.")]:
         members = sorted(map(instance_type, family), key=_by_family_and_size)
         if json_:
             print_json({"instance_types": [asdict(record) for record in members]})
@@ -83,7 +82,7 @@ def layout(
     layout_: Annotated[
         str | None,
         typer.Option(
-            "--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has."
+            "--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has; clusters with Slurm have all-efa."
         ),
     ] = None,
     json_: JsonOption = False,

@@ -235,7 +235,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
         except (BotoCoreError, ClientError) as error:
-            fail(f"{error}; check the credentials and the region")
+            fail(f"{error}; check the region, and the credentials: `aws sts get-caller-identity`")
 
 
 def _client(service: str, region: str | None) -> Any:

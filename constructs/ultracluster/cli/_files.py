@@ -56,7 +56,7 @@ def check(
         return
     warnings = clusterfile.warnings(cluster, date.today())
     facts = clusterfile.facts_as_of(cluster)
-    report = None if against is None else edit_report(Path(file), against, cluster.region)
+    report = None if against is None else edit_report(Path(file), against, cluster)
     if json_:
         summary = {"file": file, "ok": True, **_summary(cluster)}
         summary["facts"] = {topic: day.isoformat() for topic, day in facts.items()}

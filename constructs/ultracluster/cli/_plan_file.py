@@ -61,13 +61,12 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str) -> str:
             f"  train: {{type: {record}, count: {plan.nodes}{spare}}}",
         ]
     if "lustre_mb_per_s" in plan and not local:
-        size = max(1, round(plan.number("lustre_capacity_gib") / 1024))
         rate = max(1, int(plan.number("lustre_mb_per_s") // 1000))
         lines += [
             "storage:",
             f"  # a checkpoint of {plan.checkpoint_bytes / 1e12:.3g} TB in "
             f"{plan.checkpoint_bytes / plan.number('checkpoint_bytes_per_second'):g} s, and the dataset",
-            f"  lustre: {{throughput: {rate} GB/s, capacity: {size} TiB}}",
+            f"  lustre: {{throughput: {rate} GB/s, capacity: {plan.number('lustre_capacity_gib'):.0f} GiB}}",
         ]
     if local:
         lines += ["network:", "  control-plane-zone: use1-az4   # a Local Zone has no Slurm controllers"]

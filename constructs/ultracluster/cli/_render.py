@@ -149,12 +149,12 @@ def render(
         "kubernetes": (
             kubernetes,
             lambda cluster: _objects(cluster, read_outputs(outputs)),
-            "orchestrator: kubernetes",
+            "orchestrator: kubernetes or hyperpod-kubernetes",
         ),
         "manifests": (
             manifests,
             lambda cluster: manifest_files(cluster, read_outputs(outputs), bundle),
-            "orchestrator: kubernetes",
+            "orchestrator: kubernetes or hyperpod-kubernetes",
         ),
         "rules": (rules, _rules, metrics),
         "dashboards": (dashboards, _dashboards, metrics),

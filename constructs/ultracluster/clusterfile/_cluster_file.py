@@ -51,7 +51,7 @@ class ClusterFile(Section):
         "the same zone in every account."
     )
     account: t.Account | None = Field(default=None, description="AWS account, 12 digits. Default: your credentials'.")
-    orchestrator: t.Orchestrator = Field(description="slurm: AWS PCS. kubernetes: EKS. hyperpod-slurm: HyperPod.")
+    orchestrator: t.Orchestrator = Field(description="slurm: AWS PCS. kubernetes: Amazon EKS. hyperpod-slurm, hyperpod-kubernetes: HyperPod.")
     nodes: Annotated[dict[NodeGroupName, NodeGroupSection], Field(min_length=1)] = Field(
         description="Groups of equal nodes, by name.", examples=[{"train": {"type": "p5en.48xlarge", "count": 64}}]
     )
@@ -63,7 +63,7 @@ class ClusterFile(Section):
     types: dict[DeclaredTypeName, DeclaredType] = Field(default={}, description="Types not in this release, by name.")
     slurm: Slurm = optional(description="Slurm, run by AWS PCS.")
     kubernetes: Kubernetes = optional(description="Kubernetes, run by Amazon EKS.")
-    hyperpod: HyperPod = optional(description="SageMaker HyperPod, beside `slurm`.")
+    hyperpod: HyperPod = optional(description="SageMaker HyperPod, beside `slurm` or `kubernetes`.")
     network: Network = optional(description="The VPC. Default: a new one, 10.0.0.0/16.")
     storage: Storage = optional(description="File systems and buckets.")
     encryption_key: t.KeyArn | None = Field(default=None, description="KMS key of the storage. Default: a new one.")

@@ -97,7 +97,7 @@ def build(
     name: str,
     region: str,
     zone: str,
-    orchestrator: Literal["slurm", "kubernetes", "hyperpod-slurm"],
+    orchestrator: Literal["slurm", "kubernetes", "hyperpod-slurm", "hyperpod-kubernetes"],
     nodes: Mapping[str, keys.NodeGroup],
     account: str | None = None,
     image: str | keys.Image | None = None,
@@ -172,7 +172,7 @@ def _text(name: str) -> str:
         with open(name, "rb") as file:
             raw = file.read(_yaml_tree.MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _refusal(name, "there is no such file; examples are in examples/") from None
+        raise _refusal(name, "there is no such file; `ultracluster init DIR` writes one") from None
     except IsADirectoryError:
         raise _refusal(name, "is a directory; name a file in it") from None
     except (OSError, ValueError) as error:

@@ -131,7 +131,7 @@ class EksAdminHost(cdk.Resource):
         self.instance_id = self.resource.ref
         for finding, reason in (
             ("AwsSolutions-EC26", "Its volume is encrypted; the rule fails in a stack that has launch templates"),
-            ("AwsSolutions-EC28", "It runs for minutes after a deployment, and no alarm uses its metrics"),
+            ("AwsSolutions-EC28", "It runs no workload, and no alarm uses its metrics"),
             ("AwsSolutions-EC29", "It holds nothing: a deployment replaces it with a newer image"),
         ):
             cdk.Validations.of(self.resource).acknowledge(cdk.Acknowledgment(id=finding, reason=reason))

@@ -131,7 +131,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         rule="EC2InstanceDetailedMonitoringEnabled",
         where="Host/Resource",
-        reason="The administration host runs no workload, and EC2 charges for each metric of a minute. `compliance` "
+        reason="The admin host runs no workload, and EC2 charges for each metric of a minute. `compliance` "
         "with hipaa enables them",
         source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/manage-detailed-monitoring.html",
         read="",

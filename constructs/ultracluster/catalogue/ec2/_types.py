@@ -224,7 +224,7 @@ def instance_type(name: str) -> InstanceType:
         near = difflib.get_close_matches(name, [*INSTANCE_TYPES, *general_type_names()], n=2, cutoff=0.75)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ValueError(
-            f"unknown instance type {name[:_LONGEST_QUOTE]!r}; {hint}`ultracluster types` lists the catalogue, and "
-            "instance_type_from_api brings a type that is not in it"
+            f"unknown instance type {name[:_LONGEST_QUOTE]!r}; {hint}`ultracluster types` lists the catalogue; "
+            "declare a new type under `types` of the cluster file, or in Python by instance_type_from_api"
         )
     return record

@@ -59,7 +59,7 @@ def _gives(spec: LustreSpec) -> str:
 
 
 def _checkpoints(cluster: ClusterFile, spec: LustreSpec) -> list[str]:
-    limit = {"file system": "", "nodes": ", as fast as the nodes are"}
+    limit = {"file system": "", "nodes": ", limited by the nodes"}
     return [
         f"{_seconds(times.write_seconds)} ({label}{limit[times.write_limit]})" for label, times in _times(cluster, spec)
     ]

@@ -16,7 +16,7 @@ def control_plane(cluster: ClusterFile) -> str:
     # `accept` takes a size that the catalogue does not have.
     if size in pcs.SIZES:
         managed = f"{cluster.instances:,} of {pcs.SIZES[size]:,} instances and at most {pcs.JOBS[size]:,} jobs"
-    controller = f"a {size} controller with {managed}, whose size cannot change"
+    controller = f"a {size} controller (its size cannot change later) with {managed}"
     return f"login: {login.count} {login.type}; Slurm {cluster.slurm.version}, {controller}"
 
 

@@ -6,6 +6,7 @@ from ultracluster.catalogue.ec2 import (
     NETWORK_INTERFACES_PER_REGION,
     InstanceType,
     addresses,
+    default_layout,
     interfaces,
     vcpu_quota,
 )
@@ -21,11 +22,13 @@ _HEADROOM = 1.2
 
 def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -> None:
     """Add addresses, interfaces, quotas and metric series of the nodes, spares included."""
-    rows, total = interfaces(record), nodes + spares
-    sheet.add("addresses", addresses(rows) * total, "IPv4 addresses", "addresses of a node * (nodes + spare_nodes)",
+    layout = default_layout(record)
+    rows, total = interfaces(record, layout), nodes + spares
+    of_node = f"of a node in the layout {layout}, Kubernetes' default, * (nodes + spare_nodes)"
+    sheet.add("addresses", addresses(rows) * total, "IPv4 addresses", f"addresses {of_node}",
               "`ultracluster layout TYPE`")  # fmt: skip
     used = len(rows) * total
-    sheet.add("network_interfaces", used, "interfaces", "interfaces of a node * (nodes + spare_nodes)",
+    sheet.add("network_interfaces", used, "interfaces", f"interfaces {of_node}",
               "`ultracluster layout TYPE`")  # fmt: skip
     sheet.add("vcpus", record.vcpus * total, "vCPUs", "vCPUs of a node * (nodes + spare_nodes)", record.source)
     market = "on-demand" if "on-demand" in record.purchase else None
