@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cdk_rehearsal.guard import Fate, Report, compare
-from cdk_rehearsal.guard._replacements import with_change_sets
+from cdk_rehearsal.guard._change_sets import with_change_sets
 from cdk_rehearsal.guard._report import Cause
 
 PLACE = ("", "Fs")

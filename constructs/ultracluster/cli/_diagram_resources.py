@@ -202,6 +202,8 @@ _ITEMS: dict[str, tuple[str, Callable[[Rows], Described]]] = {
     ),
     "AWS::PCS::Queue": ("compute", _all("Queue", "queues", _names("Name"))),
     "AWS::EKS::Cluster": ("compute", _each("EKS control plane", lambda _, p: f"Kubernetes {_plain(p.get('Version'))}")),
+    "AWS::EC2::Instance": ("compute", _each("Admin host", lambda _, p: _plain(p.get("InstanceType")))),
+    "AWS::SSM::Association": ("compute", _each("Platform", lambda _, p: "applies charts and objects")),
     "AWS::EKS::Addon": ("compute", _all("Add-on", "add-ons", _names("AddonName"))),
     "AWS::FSx::FileSystem": ("storage", _file_systems),
     "AWS::S3::Bucket": ("storage", _each("S3 bucket", lambda id, _: _words(id, "Bucket").lower())),
