@@ -82,7 +82,9 @@ def layout(
     layout_: Annotated[
         str | None,
         typer.Option(
-            "--layout", metavar="LAYOUT", help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has; clusters with Slurm have all-efa."
+            "--layout",
+            metavar="LAYOUT",
+            help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has; clusters with Slurm have all-efa.",
         ),
     ] = None,
     json_: JsonOption = False,

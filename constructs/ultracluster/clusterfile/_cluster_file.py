@@ -51,7 +51,9 @@ class ClusterFile(Section):
         "the same zone in every account."
     )
     account: t.Account | None = Field(default=None, description="AWS account, 12 digits. Default: your credentials'.")
-    orchestrator: t.Orchestrator = Field(description="slurm: AWS PCS. kubernetes: Amazon EKS. hyperpod-slurm, hyperpod-kubernetes: HyperPod.")
+    orchestrator: t.Orchestrator = Field(
+        description="slurm: AWS PCS. kubernetes: Amazon EKS. hyperpod-slurm, hyperpod-kubernetes: HyperPod."
+    )
     nodes: Annotated[dict[NodeGroupName, NodeGroupSection], Field(min_length=1)] = Field(
         description="Groups of equal nodes, by name.", examples=[{"train": {"type": "p5en.48xlarge", "count": 64}}]
     )

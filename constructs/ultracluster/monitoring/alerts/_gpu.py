@@ -166,7 +166,9 @@ GPU_ALERTS = (
         summary="A GPU of node {{ $labels.instance }} is at {{ $value }} °C",
         description="A GPU is hotter than it should become under full load.",
         diagnosis=("Whether its clock has fallen: `ultracluster_gpu_sm_clock_hertz`.",),
-        actions=("If the SM clock is normal, do nothing. If it has fallen, follow the runbook of GpuHardwareSlowdown.",),
+        actions=(
+            "If the SM clock is normal, do nothing. If it has fallen, follow the runbook of GpuHardwareSlowdown.",
+        ),
         rationale="HyperPod's published rule has the same 85 °C (commit b920fcf of 2025-08-29, read 2026-11-21).",
     ),
     Alert(
