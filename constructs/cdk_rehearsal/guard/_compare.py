@@ -6,9 +6,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from cdk_rehearsal.guard._change_sets import ChangeSets, replacements, with_change_sets
 from cdk_rehearsal.guard._judge import Judge
 from cdk_rehearsal.guard._refusals import refusals_of
-from cdk_rehearsal.guard._change_sets import ChangeSets, replacements, with_change_sets
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source, Stacks, load
 from cdk_rehearsal.guard._stateful import STATEFUL, stateful

@@ -11,7 +11,6 @@ from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
     from cdk_rehearsal.guard import Report
-
     from ultracluster.clusterfile import ClusterFile
 
 

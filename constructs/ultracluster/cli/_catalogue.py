@@ -84,7 +84,7 @@ def layout(
         typer.Option(
             "--layout",
             metavar="LAYOUT",
-            help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has; clusters with Slurm have all-efa.",
+            help=f"One of {', '.join(LAYOUTS)}. Default: the first that the type has; under Slurm, all-efa.",
         ),
     ] = None,
     json_: JsonOption = False,

@@ -146,7 +146,8 @@ class Alert:
         tunable = (
             ""
             if self.threshold is None
-            else f"\n\nIn the cluster file: `observability: {{alerts: {{thresholds: {{{self.name}: {self.threshold:.12g}}}}}}}`."
+            else "\n\nIn the cluster file: "
+            f"`observability: {{alerts: {{thresholds: {{{self.name}: {self.threshold:.12g}}}}}}}`."
         )
         return (
             f"# {self.name}\n\n{self.severity.value.capitalize()}, {wait}.\n\n## Meaning\n\n{self.description}\n\n"

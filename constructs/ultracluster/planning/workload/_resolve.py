@@ -60,7 +60,8 @@ def resolve(requested: Wanted) -> Resolved:
     named = [name for name, value in given.items() if value is not None]
     if len(named) < 2:
         raise ValueError(
-            f"give two of type, nodes, days and MFU, which determine the others; {' and '.join(named) or 'none'} is given"
+            "give two of type, nodes, days and MFU, which determine the others; "
+            f"{' and '.join(named) or 'none'} is given"
         )
     if requested.record is not None:
         return _on_type(requested, requested.record)
