@@ -176,6 +176,9 @@ def test_applications_come_in_waves_and_name_what_charts_and_files_have() -> Non
     assert applications["nvidia-device-plugin"]["spec"]["source"]["repoURL"].startswith("https://nvidia.github.io/")
     assert applications["tiny-objects"]["spec"]["source"]["path"] == "tiny/objects"
     settings, registration, root = yaml.safe_load_all(files["argo-cd/setup.yaml"])
+    first, *others = kubernetes_bundle(cluster)["applications"]
+    assert first == f"argocd/{root['metadata']['name']}"
+    assert {*others} == {f"argocd/{name}" for name in applications}
     assert "resource.customizations.health.argoproj.io_Application" in settings["data"]
     assert registration["stringData"]["server"] == "ClusterArn-1"
     assert root["spec"]["source"]["path"] == "tiny/argo-cd/applications"
@@ -191,9 +194,13 @@ def test_files_for_argo_cd_have_no_placeholders() -> None:
         kubernetes_files(file_with(ARGO_CD), {})
 
 
-def test_apply_refuses_a_file_that_argo_cd_applies(tmp_path: Path) -> None:
+def test_apply_of_a_file_that_argo_cd_applies_is_the_gate_alone(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(TEXT.replace("{admins:", f"{{{ARGO_CD}"))
     done = CliRunner().invoke(app, ["apply", str(path)])
     assert done.exit_code == 1
     assert "has platform: argo-cd, which sets back what apply changes" in done.output
+    assert f"ultracluster apply {path} --gate checks the nodes" in done.output
+    # Only then it asks for a way to the cluster.
+    done = CliRunner().invoke(app, ["apply", str(path), "--gate", "--kubeconfig", str(tmp_path / "none")])
+    assert (done.exit_code, "none does not exist" in done.output) == (2, True)

@@ -14,7 +14,7 @@ from support.kubernetes_double import node
 from support.platform_runs import FILE, VALUES, Run, bundle, edit
 from ultracluster import clusterfile
 from ultracluster.cli import app
-from ultracluster.platform import ApplyError, Bundle, Options, apply, plan
+from ultracluster.platform import ApplyError, Bundle, Options, apply, plan, wait_for_gate
 from ultracluster.platform._objects import _explained
 from ultracluster.platform._releases import MARK
 from ultracluster.workloads import kubernetes_bundle
@@ -216,6 +216,11 @@ def test_an_image_that_cannot_be_pulled_is_named() -> None:
         error.value
     )
     assert "copy the image" in error.value.remedy
+    # In an update, the pods of the old version still answer.
+    deployment = run.cluster.objects["Deployment", "kueue-system", "kueue"]
+    deployment["status"] = {"replicas": 3, "updatedReplicas": 1, "availableReplicas": 2}
+    with pytest.raises(ApplyError, match="pod kueue-1, image registry/kueue:v0: ImagePull"):
+        apply(run.cluster, bundle(), Options(seconds=600))
 
 
 def test_a_silent_webhook_is_named() -> None:
@@ -258,6 +263,38 @@ def test_errors_of_kubectl_name_the_object(message: str, phase: str, subject: st
     assert "applyset.go" not in str(error)
 
 
+def application(name: str, sync: str = "Synced", health: str = "Healthy", **status: Any) -> dict[str, Any]:
+    status |= {"sync": {"status": sync, "revision": "0123456789abcdef"}, "health": {"status": health}}
+    metadata = {"name": name, "namespace": "argocd"}
+    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": metadata, "status": status}
+
+
+def test_the_gate_alone_names_what_argo_cd_has_not_synced_and_changes_nothing(run: Run) -> None:
+    of = replace(bundle(), applications=("argocd/orca", "argocd/kueue"))
+    run.cluster.state["calls"].clear()
+
+    def missing() -> list[str]:
+        run.lines.clear()
+        passed = wait_for_gate(run.cluster, of, Options(seconds=0, report=run.lines.append))
+        lines = [line for line in run.lines if line.startswith("missing: ")]
+        assert passed != bool(lines)
+        return lines
+
+    fresh = Run()
+    assert not wait_for_gate(fresh.cluster, bundle(), Options(seconds=0, report=fresh.lines.append))
+    assert f"missing: namespace {bundle().metrics} has no collectors" in fresh.lines
+    run.cluster.put(application("orca"))
+    assert missing() == ["missing: application argocd/kueue: not in the cluster"]
+    failed = {"phase": "Failed", "message": "chart not found"}
+    run.cluster.put(application("kueue", "OutOfSync", "Missing", operationState=failed))
+    assert missing() == ["missing: application argocd/kueue: OutOfSync, Missing: chart not found"]
+    assert "gate: applications: 1 of 2 synced and healthy, at 0123456" in run.lines
+    run.cluster.put(application("kueue"))
+    assert missing() == []
+    assert "gate: applications: 2 of 2 synced and healthy, at 0123456" in run.lines
+    assert {call[1] for call in run.cluster.state["calls"]} == {"get"}
+
+
 def test_the_command_needs_kubernetes_and_files_that_exist(tmp_path: Path) -> None:
     slurm = next(file for file in EXAMPLES if "orchestrator: slurm" in file.read_text())
     done = CliRunner().invoke(app, ["apply", str(slurm)])
@@ -265,6 +302,8 @@ def test_the_command_needs_kubernetes_and_files_that_exist(tmp_path: Path) -> No
     file = str(ROOT / "examples" / "eks-512-gpus.yaml")
     done = CliRunner().invoke(app, ["apply", file, "--kubeconfig", str(tmp_path / "none")])
     assert (done.exit_code, "does not exist" in done.output) == (2, True)
+    done = CliRunner().invoke(app, ["apply", file, "--gate", "--dry-run"])
+    assert (done.exit_code, "use one of --dry-run, --hold and --gate" in done.output) == (2, True)
     outputs = tmp_path / "outputs.json"
     outputs.write_text('{"orca-Storage": {}}')
     done = CliRunner().invoke(app, ["apply", file, "--outputs", str(outputs), "--kubeconfig", file])

@@ -16,6 +16,7 @@ import pytest
 
 from ultracluster.catalogue import ec2
 from ultracluster.platform import ApplyError, Bundle, Options, Tools, apply
+from ultracluster.platform._bundle import Release
 
 Object = dict[str, Any]
 NODES = 64
@@ -23,6 +24,9 @@ _TYPE = "p5en.48xlarge"
 _SIMULATED = "kwok.x-k8s.io/node"  # https://kwok.sigs.k8s.io/docs/user/kwok-manage-nodes-and-pods (read 2026-11-24)
 _CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 _SECONDS = 900
+# Where charts have the requests of their pods. Four CPUs hold those of the charts, and no second pod during an update.
+_REQUESTS = {"kueue": ("controllerManager", "manager"), "jobset": ("controller",), "lws": ()}
+_SMALL = {"requests": {"cpu": "10m", "memory": "64Mi"}}
 
 
 def given() -> Path | None:
@@ -58,15 +62,26 @@ class Server:
 
     def apply(self, of: Bundle, **options: Any) -> bool:
         # Collectors on simulated nodes write nothing, and the one of the control plane has no workspace.
+        of = replace(of, metrics=None, releases=[_small(release) for release in of.releases])
         self.lines.clear()
-        return apply(
-            self.cluster, replace(of, metrics=None), Options(seconds=_SECONDS, report=self.lines.append, **options)
-        )
+        return apply(self.cluster, of, Options(seconds=_SECONDS, report=self.lines.append, **options))
 
     def refused(self, of: Bundle, **options: Any) -> str:
         with pytest.raises(ApplyError) as error:
             self.apply(of, **options)
         return str(error.value)
+
+
+def _small(release: Release) -> Release:
+    """The release with requests that fit a small machine."""
+    if release.name not in _REQUESTS:
+        return release
+    values: Object = json.loads(json.dumps(dict(release.values)))
+    place = values
+    for name in _REQUESTS[release.name]:
+        place = place.setdefault(name, {})
+    place["resources"] = _SMALL
+    return replace(release, values=values)
 
 
 def simulated_node(index: int) -> Object:

@@ -57,6 +57,9 @@ def apply(
         Hold | None,
         typer.Option(help="Only hold the queues, before nodes are updated: drain the jobs, or wait for their end."),
     ] = None,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Only check that nodes, devices, queues and volumes are ready.")
+    ] = False,
     timeout: Annotated[
         int, typer.Option(min=1, metavar="MINUTES", help="Time for controllers, and again for the nodes.")
     ] = 30,
@@ -74,9 +77,12 @@ def apply(
     cluster = load(file)
     if not cluster.traits.has_platform:
         fail(f"{file} has orchestrator: {cluster.orchestrator}; apply is for orchestrator: kubernetes")
-    if cluster.kubernetes.argo_cd is not None:
+    if dry_run + gate + (hold is not None) > 1:
+        misuse("use one of --dry-run, --hold and --gate")
+    if cluster.kubernetes.argo_cd is not None and not gate and hold is None:
         fail(f"{file} has platform: argo-cd, which sets back what apply changes; write the files for its repository: "
-             f"ultracluster render {file} --kubernetes --outputs OUTPUTS --out DIR")  # fmt: skip
+             f"ultracluster render {file} --kubernetes --outputs OUTPUTS --out DIR; after Argo CD has synced them, "
+             f"ultracluster apply {file} --gate checks the nodes")  # fmt: skip
     for path in (kubeconfig, bundle):
         if path is not None and not path.exists():
             misuse(f"{path} does not exist")
@@ -99,7 +105,7 @@ def apply(
             if dry_run:
                 typer.echo(platform.plan(tools, parsed, settings) or "nothing changes")
                 return
-            passed = platform.apply(tools, parsed, settings)
+            passed = (platform.wait_for_gate if gate else platform.apply)(tools, parsed, settings)
     except (platform.ApplyError, platform.ToolError, ValueError) as error:
         fail(str(error))
     if not passed:

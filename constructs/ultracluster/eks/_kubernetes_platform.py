@@ -117,6 +117,7 @@ class KubernetesPlatform(Construct):
             return [
                 Output("ClusterArn", "Cluster, as Argo CD names it", self.argo_cd.cluster_arn),
                 Output("ArgoCdUrl", "Argo CD, for the groups of IAM Identity Center", self.argo_cd.url),
+                Output("GateCommand", "Check of the nodes, once Argo CD has synced", "ultracluster apply FILE --gate"),
             ]
         if self.host is None:
             return []

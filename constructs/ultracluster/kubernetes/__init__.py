@@ -1,6 +1,6 @@
 """Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
-from ultracluster.kubernetes._argo_cd import argo_cd_files
+from ultracluster.kubernetes._argo_cd import application_names, argo_cd_files
 from ultracluster.kubernetes._bundle import platform_bundle, required_bundle
 from ultracluster.kubernetes._files import platform_files
 from ultracluster.kubernetes._from_cluster_file import (
@@ -53,6 +53,7 @@ __all__ = [
     "Platform",
     "PlatformNodes",
     "Team",
+    "application_names",
     "argo_cd_files",
     "cached",
     "chart_address",

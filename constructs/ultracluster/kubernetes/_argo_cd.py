@@ -53,7 +53,7 @@ def argo_cd_files(
     source = {"repoURL": repository, "targetRevision": revision}
     applications = [_release(release) for release in rendered.releases]
     objects = {**source, "path": f"{path}/objects"}
-    applications.append(_application(f"{cluster}-objects", objects, "default", _WAVES["objects"]))
+    applications.append(_application(_objects_name(cluster), objects, "default", _WAVES["objects"]))
     root = _application(cluster, {**source, "path": f"{path}/{_DIRECTORY}"}, NAMESPACE, None)
     guarded = Rendered(releases=rendered.releases, objects=tuple(_guarded(item) for item in rendered.objects))
     return {
@@ -61,6 +61,16 @@ def argo_cd_files(
         "argo-cd/setup.yaml": to_yaml([_settings(), _registration(arn), root]),
         **{f"{_DIRECTORY}/{item['metadata']['name']}.yaml": to_yaml([item]) for item in applications},
     }
+
+
+def application_names(rendered: Rendered, cluster: str) -> list[str]:
+    """Return the applications of a platform as `NAMESPACE/NAME`, the one that holds the others first."""
+    names = (cluster, *(release.name for release in rendered.releases), _objects_name(cluster))
+    return [f"{NAMESPACE}/{name}" for name in names]
+
+
+def _objects_name(cluster: str) -> str:
+    return f"{cluster}-objects"
 
 
 def _settings() -> Object:

@@ -4,7 +4,7 @@ The package needs Python alone, kubectl and helm, and boto3 for calls to AWS: ne
 host in the VPC, `python -m ultracluster.platform apply --bundle DIR --values FILE` does what `ultracluster apply` does.
 """
 
-from ultracluster.platform._apply import Options, apply, hold_queues, plan
+from ultracluster.platform._apply import Options, apply, hold_queues, plan, wait_for_gate
 from ultracluster.platform._bundle import BUNDLE_FILE, Bundle
 from ultracluster.platform._connect import Target, caller_role, connected, stack_outputs
 from ultracluster.platform._errors import ApplyError, ToolError
@@ -33,4 +33,5 @@ __all__ = [
     "plan",
     "signed_in",
     "stack_outputs",
+    "wait_for_gate",
 ]

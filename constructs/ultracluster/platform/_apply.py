@@ -68,8 +68,7 @@ def apply(tools: Tools, bundle: Bundle, options: Options) -> bool:
     if bundle.partial:
         return True
     # Without the Lease: it waits long for nodes, and changes nothing.
-    with phase("gate"):
-        return wait_for_gate(tools, bundle, options)
+    return wait_for_gate(tools, bundle, options)
 
 
 def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None:
@@ -83,6 +82,8 @@ def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None
             for release in (item for item in releases if item.phase == name):
                 lease.check(name)
                 report(f"{name}: {release.name} {release.version}: {install(tools, release, installed)}")
+                if release.name in options.adopt and (errors := foreign(tools, [release], (), adopt=())):
+                    raise errors[0]
             if name == "controllers":
                 wait_for_controllers(tools, releases, options.seconds)
                 report("webhooks: answer")
@@ -112,7 +113,8 @@ def hold_queues(tools: Tools, bundle: Bundle, mode: Hold, options: Options) -> N
         with locked(tools) as lease:
             lease.check("hold")
             names = hold(tools, bundle, mode, seconds=options.seconds)
-    options.report(f"hold: {', '.join(names)}: no workload has nodes; deploy, then apply")
+    after = "apply --gate" if bundle.applications else "apply"
+    options.report(f"hold: {', '.join(names)}: no workload has nodes; deploy, then {after}")
 
 
 def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Options) -> list[Installed]:
@@ -185,7 +187,18 @@ def _release_difference(tools: Tools, release: Release, installed: list[Installe
 
 
 def wait_for_gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
-    """Report the gate, and again when it changes, until nothing is missing or the time is over."""
+    """Report the gate, and again when it changes, until nothing is missing or the time is over.
+
+    Queues that a hold stopped are resumed; nothing else is changed.
+
+    Raises:
+        ApplyError: If the API server refuses the caller, or does not answer.
+    """
+    with phase("gate"):
+        return _gate(tools, bundle, options)
+
+
+def _gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
     until = time.monotonic() + options.seconds
     before: list[Line] | None = None
     while True:

@@ -84,6 +84,8 @@ class Bundle:
         metrics: Namespace of the collectors of metrics, or None without monitoring.
         images: Copies of charts and images in a registry of the account, which must exist.
         partial: It is a part of the platform, applied before the nodes: nothing is removed, and there is no gate.
+        applications: Applications of Argo CD that install the platform, as `NAMESPACE/NAME`, the one that holds the
+            others first. By default, none.
     """
 
     cluster: str
@@ -96,6 +98,7 @@ class Bundle:
     metrics: str | None
     images: Sequence[str] = ()
     partial: bool = False
+    applications: Sequence[str] = ()
 
     @staticmethod
     def parse(data: Mapping[str, Any], values: Mapping[str, str], *, directory: Path | None = None) -> "Bundle":
@@ -129,6 +132,7 @@ class Bundle:
             metrics=data["metrics"],
             images=tuple(data.get("images", ())),
             partial=data.get("partial", False),
+            applications=tuple(data.get("applications", ())),
         )
 
     def selected(self, *, skip: Collection[str], adopt: Collection[str]) -> list[Release]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ultracluster.platform._bundle import Bundle, Release
@@ -40,49 +41,64 @@ def foreign(
 ) -> list[ApplyError]:
     """Return an error for each release that somebody else installed already.
 
-    The same release with the same chart version is adopted, and so is one that the caller names.
+    The same release with the same chart version is adopted, and so is what has the namespace of a release that the
+    caller names.
     """
     errors = []
     pods = _controllers(tools)
     for release in releases:
         same = next((row for row in installed if (row.name, row.namespace) == (release.name, release.namespace)), None)
-        if same is not None:
-            if same.fingerprint is None and same.status.startswith("pending"):
-                errors += [] if release.name in adopt else [_refused(release, f"a Helm operation ({same.status})")]
-                continue
+        if same is not None and same.fingerprint is None and release.name not in adopt:
             number = same.chart.rpartition("-")[2]
-            if same.fingerprint is None and number.lstrip("v") != release.version.lstrip("v"):
-                errors += [] if release.name in adopt else [_refused(release, f"Helm release with chart {same.chart}")]
-            continue
-        others = [text for namespace, text, images in pods if _is(release, namespace, images)]
-        if others and release.name not in adopt:
-            errors.append(_refused(release, others[0]))
+            if same.status.startswith("pending"):
+                errors.append(_refused(release, f"a Helm operation ({same.status})"))
+                continue
+            if number.lstrip("v") != release.version.lstrip("v"):
+                errors.append(_refused(release, f"Helm release with chart {same.chart}"))
+                continue
+        others = [pod for pod in pods if _is(release, pod)]
+        if release.name in adopt:
+            # Helm takes over what has the names of its own objects; elsewhere there are none.
+            others = [pod for pod in others if pod.namespace != release.namespace]
+        if others:
+            errors.append(_refused(release, others[0].text))
     return errors
 
 
-def _is(release: Release, namespace: str, images: Sequence[str]) -> bool:
+def _is(release: Release, pod: "_Controller") -> bool:
     # A manifest without a chart is applied again: it has one place, and no release to compare with.
-    own_manifest = release.manifest is not None and namespace == release.namespace
-    return not own_manifest and any(release.image in image for image in images)
+    same_release = pod.namespace == release.namespace and (release.manifest is not None or pod.release == release.name)
+    return not same_release and any(release.image in image for image in pod.images)
 
 
 def _refused(release: Release, other: str) -> ApplyError:
     remedy = (
-        f"keep it with --skip {release.name}, remove it, or replace it in place with --adopt {release.name} if it has "
-        f"the same name and namespace; charts.{release.name} of the cluster file sets the version"
+        f"keep it with --skip {release.name}, remove it, or, in namespace {release.namespace} alone, replace it with "
+        f"--adopt {release.name}; charts.{release.name} of the cluster file sets the version"
     )
     return ApplyError("check", f"release {release.name} {release.version}", f"the cluster has {other}", remedy)
 
 
-def _controllers(tools: Tools) -> list[tuple[str, str, list[str]]]:
-    """Return namespace, description and images of all controllers and device plugins."""
+@dataclass(frozen=True, slots=True)
+class _Controller:
+    """Deployment or DaemonSet."""
+
+    namespace: str
+    text: str
+    images: list[str]
+    #: Helm release that it belongs to, or None.
+    release: str | None
+
+
+def _controllers(tools: Tools) -> list[_Controller]:
     rows = []
     for kind in ("deployments", "daemonsets"):
         for item in tools.get(kind, "--all-namespaces"):
             metadata = item["metadata"]
             images = [container["image"] for container in item["spec"]["template"]["spec"]["containers"]]
             text = f"{item['kind']} {metadata['namespace']}/{metadata['name']} with {images[0]}"
-            rows.append((metadata["namespace"], text, images))
+            owner = metadata.get("annotations", {}).get("meta.helm.sh/release-name")
+            rows.append(_Controller(metadata["namespace"], text, images, owner))
     return rows
 
 

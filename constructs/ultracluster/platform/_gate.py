@@ -1,4 +1,4 @@
-"""Gate: nodes, devices, queues, volumes and collectors that the file promises, compared with the cluster."""
+"""Gate: nodes, devices, queues, volumes, collectors and applications of the file, compared with the cluster."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +33,8 @@ def gate(tools: Tools, bundle: Bundle) -> list[Line]:
     lines += _volumes(tools, bundle)
     if bundle.metrics:
         lines.append(_collectors(tools, bundle.metrics))
+    if bundle.applications:
+        lines.append(_applications(tools, bundle.applications))
     return lines
 
 
@@ -133,13 +135,14 @@ def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
 
 def _collectors(tools: Tools, namespace: str) -> Line:
     """Compare the collectors of metrics with their nodes; a collector is ready when it reads and writes metrics."""
-    expected = ready = 0
+    expected = ready = collectors = 0
     missing = []
     for kind, desired, available in (
         ("daemonsets", "desiredNumberScheduled", "numberReady"),
         ("deployments", "replicas", "readyReplicas"),
     ):
         for item in tools.get(kind, f"--namespace={namespace}"):
+            collectors += 1
             source = item.get("status", {}) if kind == "daemonsets" else item["spec"]
             expected += source.get(desired, 0)
             ready += item.get("status", {}).get(available, 0)
@@ -149,7 +152,32 @@ def _collectors(tools: Tools, namespace: str) -> Line:
             missing.append(f"{pod['spec'].get('nodeName', 'no node')}: {reason}")
     if ready < expected and not missing:
         missing.append(f"{expected - ready} collectors have no pod")
+    if not collectors:
+        missing.append(f"namespace {namespace} has no collectors")
     return Line(f"metrics: {ready} of {expected} collectors ready", missing)
+
+
+def _applications(tools: Tools, desired: Sequence[str]) -> Line:
+    """Compare the applications of Argo CD with their repository, at the revision of the first one."""
+    items = {
+        f"{item['metadata']['namespace']}/{item['metadata']['name']}": item.get("status", {})
+        for item in tools.get("applications.argoproj.io", "--all-namespaces")
+    }
+    missing = []
+    for name in desired:
+        if (status := items.get(name)) is None:
+            missing.append(f"application {name}: not in the cluster")
+            continue
+        sync, health = status.get("sync", {}), status.get("health", {})
+        states = (sync.get("status", "Unknown"), health.get("status", "Unknown"))
+        if states != ("Synced", "Healthy"):
+            operation = status.get("operationState", {})
+            messages = [row.get("message") for row in (*status.get("conditions", ()), operation, health)]
+            reason = next(filter(None, messages), "")
+            missing.append(f"application {name}: {', '.join(states)}{f': {reason}' if reason else ''}")
+    revision = items.get(desired[0], {}).get("sync", {}).get("revision", "")
+    text = f"applications: {len(desired) - len(missing)} of {len(desired)} synced and healthy"
+    return Line(f"{text}, at {revision[:7]}" if revision else text, missing)
 
 
 def _wanted(bundle: Bundle, kind: str) -> dict[tuple[str, str], bool]:

@@ -151,6 +151,8 @@ def _run(tools: Tools, release: Release, tool: str, *arguments: str, stdin: str 
         remedy = "check that this host reaches the registry of the chart, then run the command again"
         if "forbidden" in error.message.lower():
             remedy = "use a principal that `kubernetes.admins` of the cluster file names"
+        elif "immutable" in error.message:
+            remedy = "delete the object that the message names, if nothing uses it; apply continues where it stopped"
         raise ApplyError(release.phase, f"release {release.name} {release.version}", str(error), remedy) from None
 
 
@@ -178,14 +180,20 @@ def _wait(
 
 
 def _unavailable(tools: Tools, namespaces: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the Deployments without an available pod, and those whose pods are not all of the new version."""
     rows = []
     for namespace in namespaces:
         for item in tools.get("deployments", f"--namespace={namespace}"):
-            desired, ready = item["spec"].get("replicas", 1), item.get("status", {}).get("availableReplicas", 0)
+            metadata, status, desired = item["metadata"], item.get("status", {}), item["spec"].get("replicas", 1)
+            ready = status.get("availableReplicas", 0)
+            # Old pods answer until new ones do: by them alone, an image that cannot be pulled is not noticed.
+            old = status.get("replicas", 0) - status.get("updatedReplicas", 0)
+            observed = status.get("observedGeneration", 0) >= metadata.get("generation", 0)
+            subject = f"Deployment {namespace}/{metadata['name']}"
             if ready < min(1, desired):
-                rows.append(
-                    (f"Deployment {namespace}/{item['metadata']['name']}", f"{ready} of {desired} pods are ready")
-                )
+                rows.append((subject, f"{ready} of {desired} pods are ready"))
+            elif old > 0 or not observed:
+                rows.append((subject, f"{old or desired} of {desired} pods have the old version"))
     return rows
 
 

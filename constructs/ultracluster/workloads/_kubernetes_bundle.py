@@ -6,6 +6,7 @@ from typing import Any
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.kubernetes import (
+    application_names,
     argo_cd_files,
     missing_parameters,
     objects_in_registry,
@@ -29,6 +30,8 @@ def kubernetes_bundle(cluster: ClusterFile) -> dict[str, Any]:
         # Validated before anything is installed.
         known = [item for item in cluster_artifacts(cluster) if item.platform and item.known]
         bundle["images"] = [item.target for item in known if item.target]
+    if cluster.kubernetes.argo_cd is not None:
+        bundle["applications"] = application_names(rendered, of.cluster)
     return bundle
 
 

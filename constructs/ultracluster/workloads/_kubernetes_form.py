@@ -14,6 +14,7 @@ from ultracluster.workloads._kubernetes_rl import rl_job
 from ultracluster.workloads._training_operator import pytorch_job
 from ultracluster.workloads._workload import Family, Form, Settings
 
+Objects = Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
 _GANG = ("nodes", "gpus", "image")
 _TRAINING = (*_GANG, "program", "data")
 
@@ -34,7 +35,7 @@ class KubernetesForm(Form):
 
     family: Family = "kubernetes"
     title: Callable[[PlatformNodes, int], str]
-    objects: Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
+    objects: Objects
     nodes: Callable[[PlatformNodes], int] = lambda group: group.working
     applies: Callable[[Platform], bool] = lambda platform: True
     for_group: Callable[[PlatformNodes], bool] = lambda group: True
@@ -60,6 +61,20 @@ def _gpus(group: PlatformNodes, nodes: int) -> str:
 
 def _program(given: Settings) -> list[str]:
     return [given.program or TRAINING, *(["--data", given.data] if given.data else [])]
+
+
+def _gang(create: Callable[..., list[Object]], **further: str) -> Objects:
+    """Return a function that creates a gang with the settings of training, and further ones by their argument."""
+    return lambda platform, group, team, given: create(
+        platform,
+        group,
+        team,
+        nodes=given.nodes,
+        image=given.image,
+        program=_program(given),
+        interval=given.checkpoint_seconds,
+        **{argument: getattr(given, setting) for argument, setting in further.items()},
+    )
 
 
 def _server(file: str, server: Server, what: str, nodes: int) -> KubernetesForm:
@@ -100,47 +115,21 @@ TRAIN_JOB = KubernetesForm(
     kind="TrainJob",
     applies=_has_train_jobs,
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
-    objects=lambda platform, group, team, given: train_job(
-        platform,
-        group,
-        team,
-        nodes=given.nodes,
-        image=given.image,
-        program=_program(given),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-    ),
+    objects=_gang(train_job, data="data"),
     settings=_TRAINING,
 )
 JOB_SET = KubernetesForm(
     file="job-set.yaml",
     kind="JobSet",
     title=lambda group, nodes: f"the same as a JobSet, on {_gpus(group, nodes)}",
-    objects=lambda platform, group, team, given: job_set(
-        platform,
-        group,
-        team,
-        nodes=given.nodes,
-        image=given.image,
-        program=_program(given),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-    ),
+    objects=_gang(job_set, data="data"),
     settings=_TRAINING,
 )
 PYTORCH_JOB = KubernetesForm(
     file="hyperpod-pytorch-job.yaml",
     kind="HyperPodPyTorchJob",
     title=lambda group, nodes: f"the same as a HyperPodPyTorchJob, on {_gpus(group, nodes)}",
-    objects=lambda platform, group, team, given: pytorch_job(
-        platform,
-        group,
-        team,
-        nodes=given.nodes,
-        image=given.image,
-        program=_program(given),
-        interval=given.checkpoint_seconds,
-    ),
+    objects=_gang(pytorch_job),
     applies=lambda platform: platform.training_operator,
     settings=_TRAINING,
 )
@@ -148,16 +137,7 @@ ELASTIC_JOB = KubernetesForm(
     file="elastic.yaml",
     kind="HyperPodPyTorchJob",
     title=lambda group, nodes: f"elastic pre-training on at most {_gpus(group, nodes)}",
-    objects=lambda platform, group, team, given: pytorch_job(
-        platform,
-        group,
-        team,
-        nodes=given.nodes,
-        image=given.image,
-        program=_program(given),
-        fewest=given.min_nodes,
-        interval=given.checkpoint_seconds,
-    ),
+    objects=_gang(pytorch_job, fewest="min_nodes"),
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "min_nodes"),
 )

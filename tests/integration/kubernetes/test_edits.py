@@ -6,16 +6,21 @@ from functools import cache
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support.kubernetes_double import Cluster
 from support.kubernetes_server import NODES, Server, given, wait_for
 from support.platform_runs import FILE, Run, bundle, edit
+from ultracluster import clusterfile
+from ultracluster.kubernetes import platform_of
 from ultracluster.platform import find_tools
+from ultracluster.workloads import kubernetes_jobs
 
 TAINTED = ("instances: 64}", "instances: 64}, taints: {dedicated: NoSchedule}")
 VOLCANO = ("bin-packing: true", "bin-packing: true\n  scheduler: volcano")
 # A release before the pinned one, which exists: https://github.com/NVIDIA/aicr/pull/2500 (read 2026-11-24)
 OLDER = ("bin-packing: true", "bin-packing: true\n  charts: {lws: 0.8.0}")
+CAPACITY = "capacity: {reservation: cr-0123456789abcdef0, kind: odcr, instances: 64}}"
 KINDS = (
     *("persistentvolumes", "persistentvolumeclaims", "resourceflavors.kueue.x-k8s.io"),
     *("clusterqueues.kueue.x-k8s.io", "localqueues.kueue.x-k8s.io"),
@@ -115,6 +120,22 @@ def test_a_renamed_group_replaces_its_flavor_and_runtime(run: Run | Server) -> N
     assert run.apply(replace(bundle(text), groups=()))
     assert names(run, "clustertrainingruntimes.trainer.kubeflow.org") == {"torch-large"}
     assert {name.rpartition("-")[0] for name in names(run, "resourceflavors.kueue.x-k8s.io")} == {"large"}
+
+
+def test_two_groups_of_a_team_have_jobs_of_their_own(run: Run | Server) -> None:
+    text = FILE.replace("{train: 48}", "{train: 32, more: 16}").replace("count: 64", "count: 48")
+    text = text.replace(CAPACITY, f"{CAPACITY}\n  more: {{type: p5en.48xlarge, count: 16, {CAPACITY}")
+    assert run.apply(replace(bundle(text), groups=()))
+    assert names(run, "clustertrainingruntimes.trainer.kubeflow.org") == {"torch-train", "torch-more"}
+    files = kubernetes_jobs(platform_of(clusterfile.loads(text, "c.yaml")))
+    gangs = [file for file in files if file.path.endswith(("/train-job.yaml", "/job-set.yaml"))]
+    jobs = [item for file in gangs for item in yaml.safe_load_all(file.text) if item]
+    items = json.dumps({"apiVersion": "v1", "kind": "List", "items": jobs})
+    run.cluster.run("kubectl", "apply", "--server-side", "--filename=-", stdin=items)
+    assert names(run, "trainjobs.trainer.kubeflow.org") == {"pretrain-train", "pretrain-more"}
+    assert names(run, "jobsets.jobset.x-k8s.io") >= {"pretrain-jobset-train", "pretrain-jobset-more"}
+    for item in jobs:
+        run.delete(item["kind"].lower(), item["metadata"]["name"], "pretrain")
 
 
 def test_a_cluster_with_other_nodes_is_refused() -> None:
