@@ -3,6 +3,9 @@ CLUSTER ?= examples/slurm-512-gpus.yaml
 # What `make unit` runs: packages whose tests compute, rather than synthesise whole clusters or start programs.
 QUICK := catalogue clusterfile kubernetes network slurm
 
+# Scripts that install what the tests need, side by side: downloads wait, unpacking takes one core each.
+INSTALL := install-test-packages install-prometheus install-parallelcluster install-training-packages install-hyperpod-model install-checkov
+
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 READY := $(VENV)/.ready
@@ -13,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start hundreds of Python processes, each of which would compile the library again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup bench rehearse test test-packages lint unit golden docs docs-reference facts demo-observability wheel release-files lowest newest lock clean
+.PHONY: $(INSTALL) help setup bench rehearse test test-packages lint unit golden docs docs-reference facts demo-observability wheel release-files lowest newest lock clean
 
 help:
 	@echo "make test                        everything that must be green"
@@ -55,16 +58,17 @@ $(TYPES): $(READY)
 rehearse: $(READY)
 	@"$(BIN)/ultracluster" rehearse "$(CLUSTER)"
 
-test: $(TYPES) test-packages
+test: $(READY)
+	@$(MAKE) --no-print-directory -j3 $(TYPES) $(INSTALL)
 	@"$(BIN)/python" tests/run.py
 
 test-packages: $(READY)
-	@scripts/install-test-packages
-	@scripts/install-prometheus
-	@PYTHON="$(PYTHON)" scripts/install-parallelcluster
-	@PYTHON="$(PYTHON)" scripts/install-training-packages
-	@PYTHON="$(PYTHON)" scripts/install-hyperpod-model
-	@PYTHON="$(PYTHON)" scripts/install-checkov
+	@$(MAKE) --no-print-directory -j3 $(INSTALL)
+
+$(INSTALL): $(READY)
+	@PYTHON="$(PYTHON)" scripts/$@
+# Both use apt.
+install-prometheus: install-test-packages
 
 lint: $(TYPES)
 	@"$(BIN)/ruff" format --check . && "$(BIN)/ruff" check . && "$(BIN)/mypy"
