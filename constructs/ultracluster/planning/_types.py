@@ -77,6 +77,9 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
         owner: Function or class that declares the arguments.
         values: The arguments, by name.
     """
+    # Neither a model of pydantic nor its plugins load for a value without fields.
+    if not values:
+        return []
     from pydantic import ValidationError
 
     # The CDK encodes a token as a float below this number.

@@ -103,11 +103,11 @@ def pattern(pattern: re.Pattern[str] | str, what: str, *examples: str, example: 
         *examples: Texts that match.
         example: What an error proposes. Default: the first of the examples.
     """
-    form = re.compile(pattern, re.ASCII) if isinstance(pattern, str) else pattern
     return Word(
-        lambda value: matching(value, form, what),
+        # Most files have no value of most words: a pattern is compiled for the first.
+        lambda value: matching(value, re.compile(pattern, re.ASCII) if isinstance(pattern, str) else pattern, what),
         type="string",
-        pattern=json_pattern(form),
+        pattern=_anchored(pattern if isinstance(pattern, str) else pattern.pattern),
         examples=list(examples),
         example=example,
     )
@@ -209,7 +209,11 @@ def open_choice(known: Iterable[str], shape: str, what: str) -> Word:
 
 def json_pattern(pattern: re.Pattern[str] | str) -> str:
     """Return a pattern as JSON schema writes it: anchored, without the group names of Python."""
-    return pattern if isinstance(pattern, str) else f"^(?:{re.sub(r'[?]P<[a-z]+>', '', pattern.pattern)})$"
+    return pattern if isinstance(pattern, str) else _anchored(pattern.pattern)
+
+
+def _anchored(pattern: str) -> str:
+    return f"^(?:{re.sub(r'[?]P<[a-z]+>', '', pattern)})$"
 
 
 def text(value: object, what: str) -> str:
