@@ -30,8 +30,19 @@ _SHARED = ("strict", "wheel")
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of such a fixture first, one after the other: a worker of xdist begins with neighbours."""
-    items.sort(key=lambda item: [name not in getattr(item, "fixturenames", ()) for name in _SHARED])
+    """Put the tests of such a fixture first, one after the other: a worker of xdist begins with neighbours.
+
+    So do tests of a module with the same value of the parameter that the module names as `TOGETHER`.
+    """
+    places: dict[Path, int] = {}
+
+    def place(item: pytest.Item) -> tuple[list[bool], int, str]:
+        shared = [name not in getattr(item, "fixturenames", ()) for name in _SHARED]
+        parameter = getattr(getattr(item, "module", None), "TOGETHER", None)
+        values = getattr(getattr(item, "callspec", None), "params", {})
+        return shared, places.setdefault(item.path, len(places)), str(values.get(parameter, ""))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:

@@ -16,7 +16,8 @@ settings.load_profile("here")
 
 @pytest.fixture
 def stack() -> cdk.Stack:
-    app = cdk.App(analytics_reporting=False)
+    # They take time, and no test reads them.
+    app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
     return cdk.Stack(app, "Stack", env=cdk.Environment(account="123456789012", region="us-east-2"))
 
 

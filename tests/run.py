@@ -1,9 +1,8 @@
 """Everything that must be green: formatting, lint, types and tests. `make test` runs this; arguments go to pytest.
 
 Three runs share the cores. The tests that start Slurm and Prometheus wait most of the time and have deadlines, so they
-run at normal priority, one after the other: side by side, a Slurm of 64 nodes missed some. The other tests and mypy
-take what is left, at the lowest priority, with one worker more than there are cores: a test waits for Node, or a shell,
-for a third of its time.
+run at normal priority, two files at a time. The other tests and mypy take what is left, at the lowest priority, with a
+worker for each core: a further one would import the CDK, and make whole clusters, once more.
 
 Each run ends with the files that take the most CPU time. The goal is six minutes on two quiet cores.
 """
@@ -19,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 BEHIND = ["nice", "-n", "19"]
+TWO_FILES = ["-n", "2", "--dist", "loadfile"]
 # Folder of the tests marked `daemons`: collecting the others takes longer than some of them run.
 DAEMONS = {"Slurm and Prometheus": "tests/integration"}
 
@@ -36,7 +36,7 @@ def main() -> int:
             return code
     pytest = [str(BIN / "pytest"), "-q", "--durations=8"]
     beside = {
-        **{f"pytest: {name} for real": [*pytest, *sys.argv[1:], "-m", "daemons", folder]
+        **{f"pytest: {name} for real": [*pytest, *sys.argv[1:], *TWO_FILES, "-m", "daemons", folder]
            for name, folder in DAEMONS.items()},
         "mypy --strict": [*BEHIND, str(BIN / "mypy")],
     }  # fmt: skip
@@ -47,7 +47,7 @@ def main() -> int:
             for command, output in zip(beside.values(), outputs, strict=True)
         ]
         print("== pytest", flush=True)
-        workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
+        workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal"]
         others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
         codes = [subprocess.run(others, cwd=ROOT).returncode, *(process.wait() for process in started)]
         for title, output in zip(beside, outputs, strict=True):

@@ -8,7 +8,8 @@ import importlib
 import inspect
 import json
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
@@ -41,6 +42,8 @@ from ultracluster import clusterfile, stacks
 from ultracluster.orchestration import NodeResource
 from ultracluster.rules import Refusal
 
+#: The tests of one construct run one after the other: they share its stacks.
+TOGETHER = "name"
 ROWS = rows()
 TAG = ("cost-center", "42")
 BOUNDARY = f"arn:aws:iam::{ACCOUNT}:policy/Boundary"
@@ -57,7 +60,8 @@ every = pytest.mark.parametrize("name", sorted(ROWS))
 
 
 def app() -> cdk.App:
-    return cdk.App(analytics_reporting=False)
+    # They take time, and no test reads them.
+    return cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
 
 
 def stack_of(
@@ -307,33 +311,39 @@ def peer_rules(templates: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     return result
 
 
-@having("connects")
-@pytest.mark.parametrize("client_stack", ["Stack", "Other"])
-def test_a_construct_of_the_cdk_connects_both_ways(name: str, client_stack: str) -> None:
+@cache
+def connected(name: str) -> list[dict[str, Any]]:
+    """Rules of a construct in another stack than its VPC, with a client in its own stack and one in a third."""
     parent = app()
-    given = stack_of(parent, "Given")
-    stack = stack_of(parent)
-    other = stack if client_stack == "Stack" else stack_of(parent, client_stack)
+    given, stack, other = stack_of(parent, "Given"), stack_of(parent), stack_of(parent, "Other")
     world = World(given)
     # As an L2 does it: the peer's `connections` is read in JavaScript.
     subject = ROWS[name].make(stack, "Subject", world)
-    client = ec2.SecurityGroup(other, "Client", vpc=world.vpc, allow_all_outbound=False)
-    client.connections.allow_to(subject, ec2.Port.tcp(4711), "to it")
-    client.connections.allow_from(subject, ec2.Port.tcp(4712), "from it")
-    rules = peer_rules(assembly(parent))
-    assert {"AWS::EC2::SecurityGroupIngress"} <= {rule["Kind"] for rule in rules if rule.get("ToPort") == 4711}
-    assert any(rule.get("ToPort") == 4712 for rule in rules)
+    for place in (stack, other):
+        client = ec2.SecurityGroup(place, "Client", vpc=world.vpc, allow_all_outbound=False)
+        port = _CLIENTS[place.node.id]
+        client.connections.allow_to(subject, ec2.Port.tcp(port), "to it")
+        client.connections.allow_from(subject, ec2.Port.tcp(port + 1), "from it")
+    client = ec2.SecurityGroup(stack, "Default", vpc=world.vpc, allow_all_outbound=False)
+    client.connections.allow_to_default_port(subject, "default port")
+    return peer_rules(assembly(parent))
+
+
+#: Stacks of clients, and the ports by which their rules are known.
+_CLIENTS = {"Stack": 4711, "Other": 4721}
+
+
+@having("connects")
+@pytest.mark.parametrize("client_stack", _CLIENTS)
+def test_a_construct_of_the_cdk_connects_both_ways(name: str, client_stack: str) -> None:
+    rules, port = connected(name), _CLIENTS[client_stack]
+    assert {"AWS::EC2::SecurityGroupIngress"} <= {rule["Kind"] for rule in rules if rule.get("ToPort") == port}
+    assert any(rule.get("ToPort") == port + 1 for rule in rules)
 
 
 @having("connects")
 def test_the_default_port_is_the_documented_one(name: str) -> None:
-    parent = app()
-    stack = stack_of(parent)
-    world = World(stack)
-    subject = ROWS[name].make(stack, "Subject", world)
-    client = ec2.Connections(security_groups=[world.client])
-    client.allow_to_default_port(subject, "default port")
-    rules = [rule for rule in peer_rules(assembly(parent)) if rule.get("Description") == "default port"]
+    rules = [rule for rule in connected(name) if rule.get("Description") == "default port"]
     assert rules
     documented = cast(Connects, ROWS[name].connects).default_port
     assert all(_port(rule) == documented for rule in rules), rules
@@ -354,25 +364,32 @@ def grantees(world: World) -> dict[str, iam.IGrantable]:
     }
 
 
-@having("grants")
-@pytest.mark.parametrize("kind", ["role", "Lambda function", "service"])
-def test_grants_take_any_principal_and_return_a_grant(name: str, kind: str) -> None:
+@cache
+def granted(name: str) -> Mapping[str, list[Any]]:
+    """Results of all grants of a construct to each kind of principal, which synthesise."""
     parent = app()
     stack = stack_of(parent)
     world = World(stack)
-    subject = ROWS[name].make(stack, "Subject", world)
+    facade = ROWS[name].make(stack, "Subject", world).grants
     methods = cast(Grants, ROWS[name].grants).methods
-    facade = subject.grants
     public = {member for member in dir(type(facade)) if not member.startswith("_")}
     assert set(methods) == public, "the row names other methods than `grants` has"
-    grantee = grantees(world)[kind]
-    for method in methods:
-        grant = getattr(facade, method)(grantee)
+    result = {
+        kind: [getattr(facade, method)(grantee) for method in methods] for kind, grantee in grantees(world).items()
+    }
+    assert assembly(parent)
+    return result
+
+
+@having("grants")
+@pytest.mark.parametrize("kind", ["role", "Lambda function", "service"])
+def test_grants_take_any_principal_and_return_a_grant(name: str, kind: str) -> None:
+    assert granted(name)[kind]
+    for grant in granted(name)[kind]:
         assert isinstance(grant, iam.Grant)
         if kind != "service":
             grant.assert_success()
             assert grant.principal_statements or grant.resource_statements
-    assert assembly(parent)
 
 
 @having("grants")
@@ -427,24 +444,49 @@ def test_the_imported_construct_keeps_the_same_interface(name: str) -> None:
             getattr(resource.grants, method)(world.role)
 
 
-@having("metrics")
-def test_metrics_are_metrics_of_the_cdk(name: str) -> None:
+@dataclass(frozen=True)
+class Watched:
+    """A construct and its imported twin, whose metrics have alarms and whose alarms have a topic."""
+
+    metrics: Mapping[str, list[str]]
+    names: Mapping[str, list[str]]
+    alarms: list[dict[str, Any]]
+
+
+@cache
+def watched(name: str) -> Watched:
     parent = app()
     stack = stack_of(parent)
     row = ROWS[name]
     subjects = [row.make(stack, "Subject", World(stack))]
     subjects += [] if isinstance(row.twin, No) else [row.twin.make(stack, "Imported")]
+    topic = sns.Topic(stack, "Topic")
+    metrics, names = dict[str, list[str]](), dict[str, list[str]]()
     for subject in subjects:
-        methods = [member for member in dir(subject.metrics) if member.startswith("metric_")]
-        assert methods
+        methods = [member for member in dir(getattr(subject, "metrics", None)) if member.startswith("metric_")]
+        metrics[subject.node.id] = methods
         for method in methods:
-            id = f"{method}-{subject.node.id}"
             metric = getattr(subject.metrics, method)()
             # Only of an imported resource, whose limits are not known, may a utilization be missing.
             if metric is None and subject.node.id == "Imported":
                 continue
+            id = f"{method}-{subject.node.id}"
             cloudwatch.Alarm(stack, id, metric=metric, threshold=1, evaluation_periods=1)
-    assert assembly(parent)
+        names[subject.node.id] = list(getattr(getattr(subject, "alarms", None), "names", ()))
+        for alarm in names[subject.node.id]:
+            given = {"threshold": 4711, "evaluation_periods": 17, "period": cdk.Duration.minutes(10)}
+            subject.alarms.add(alarm, topic, **given)
+    resources = assembly(parent)[stack.stack_name]["Resources"].values()
+    properties = [entry["Properties"] for entry in resources if entry["Type"] == "AWS::CloudWatch::Alarm"]
+    return Watched(metrics, names, properties)
+
+
+@having("metrics")
+def test_metrics_are_metrics_of_the_cdk(name: str) -> None:
+    of = watched(name)
+    assert set(of.metrics) == ({"Subject"} if isinstance(ROWS[name].twin, No) else {"Subject", "Imported"})
+    assert all(of.metrics.values())
+    assert [alarm for alarm in of.alarms if alarm["Threshold"] == 1]
 
 
 @every
@@ -456,21 +498,11 @@ def test_no_construct_without_a_reason_lacks_metrics(name: str) -> None:
 
 @having("alarms")
 def test_threshold_period_and_action_of_every_alarm_are_arguments(name: str) -> None:
-    parent = app()
-    stack = stack_of(parent)
-    row = ROWS[name]
-    subjects = [row.make(stack, "Subject", World(stack))]
-    subjects += [] if isinstance(row.twin, No) else [row.twin.make(stack, "Imported")]
-    topic = sns.Topic(stack, "Topic")
-    for subject in subjects:
-        assert subject.alarms.names
-        for alarm in subject.alarms.names:
-            given = {"threshold": 4711, "evaluation_periods": 17, "period": cdk.Duration.minutes(10)}
-            subject.alarms.add(alarm, topic, **given)
-    template = assembly(parent)[stack.stack_name]
-    alarms = [entry for entry in template["Resources"].values() if entry["Type"] == "AWS::CloudWatch::Alarm"]
-    assert len(alarms) == sum(len(subject.alarms.names) for subject in subjects)
-    for properties in (alarm["Properties"] for alarm in alarms):
+    of = watched(name)
+    assert all(of.names.values())
+    given = [alarm for alarm in of.alarms if alarm["Threshold"] != 1]
+    assert len(given) == sum(map(len, of.names.values()))
+    for properties in given:
         assert (properties["Threshold"], properties["EvaluationPeriods"]) == (4711, 17)
         metrics = [entry.get("MetricStat", entry) for entry in properties.get("Metrics", [properties])]
         assert {metric["Period"] for metric in metrics if "Period" in metric} == {600}

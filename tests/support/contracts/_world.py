@@ -1,6 +1,7 @@
 """Arguments of constructs in the contract: CDK resources, each created on first use."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -11,6 +12,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 
+from support.templates import Assembly
 from ultracluster.network import EfaSecurityGroup
 
 ACCOUNT = "123456789012"
@@ -77,4 +79,4 @@ class World:
 
 def assembly(app: cdk.App) -> dict[str, dict[str, Any]]:
     """Templates by stack name."""
-    return {stack.stack_name: stack.template for stack in app.synth().stacks}
+    return {stack.stack_name: stack.template for stack in Assembly(Path(app.synth().directory)).stacks}
