@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,13 @@ WORD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
 
 def all_rules(profile: Profile = Profile.STANDARD) -> list[dict[str, Any]]:
     """As a cluster brings them: of that cluster alone."""
+    return list(_rules(profile))
+
+
+@cache
+def _rules(profile: Profile) -> tuple[dict[str, Any], ...]:
     files = rules(profile, inventory=INVENTORY, cluster="llama").values()
-    return [rule for text in files for group in YAML(typ="safe").load(text)["groups"] for rule in group["rules"]]
+    return tuple(rule for text in files for group in YAML(typ="safe").load(text)["groups"] for rule in group["rules"])
 
 
 def needed(name: str) -> list[dict[str, Any]]:
