@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cdk_rehearsal.deploy import CdkCli
+from cdk_rehearsal.deploy import SIDE_BY_SIDE, CdkCli
+from cdk_rehearsal.deploy._stack_policy import stack_policy
+from cdk_rehearsal.guard import protected_resources
 from cdk_rehearsal.rehearsal import LocalCloud
-from support import ROOT
+from support import ROOT, runbooks
 from support.templates import synth
 from ultracluster import clusterfile
 from ultracluster.cli import _deploy, app
@@ -153,6 +155,58 @@ def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(
     good = run("deploy", fewer)
     assert good.exit_code == 0, good.output
     assert "Compute-2" not in good.output
+
+
+def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, tmp_path: Path) -> None:
+    """CloudFormation's events start the runbook of the Network stack, which sets the policy that `deploy` sets."""
+    cli = CdkCli(app=ROOT, environment=cloud.environment("us-east-2"), scratch=tmp_path)
+
+    def cdk_deploy(text: str) -> subprocess.CompletedProcess[str]:
+        app = str(synth(clusterfile.loads(text, "x.yaml")).directory)
+        command = cli.command("deploy", "**", "--app", app, *SIDE_BY_SIDE)
+        return subprocess.run(command, cwd=tmp_path, env=cli.environment, capture_output=True, text=True)
+
+    text = FILE.replace("name: llama", "name: plain")
+    first = cdk_deploy(text)
+    assert first.returncode == 0, first.stderr
+    stacks = {stack.name: stack for stack in cloud.stacks.living() if stack.name.startswith("plain-")}
+    assert len(stacks) > 3
+    assert not any(stack.policy for stack in stacks.values())
+
+    ids = {stack.name: stack.id for stack in cloud.stacks.living()}
+    others = [id for name, id in ids.items() if name not in stacks]
+    others += [id.replace("/plain-", "/plain-2-") for name, id in ids.items() if name in stacks]
+    assert others
+    events = [runbooks.event(id, "CREATE_COMPLETE") for id in others]
+    events += [
+        runbooks.event(id, status) for id in ids.values() for status in ("UPDATE_IN_PROGRESS", "DELETE_COMPLETE")
+    ]
+    (runbook,) = (
+        name for name in runbooks.started(cloud, [runbooks.event(stacks["plain-Network"].id, "CREATE_COMPLETE")])
+    )
+    assert runbook not in runbooks.started(cloud, events)
+    deployed = [runbooks.event(stack.id, stack.status) for stack in stacks.values()]
+    deployed.append(runbooks.event(stacks["plain-Compute"].id.replace("Compute/", "Compute-2/"), "UPDATE_COMPLETE"))
+    parameters = runbooks.started(cloud, deployed)[runbook]
+    assert {row["StackId"] for row in parameters} == {row["detail"]["stack-id"] for row in deployed}
+
+    statements = next(
+        resource.blueprint.properties["PolicyDocument"]["Statement"]
+        for id, resource in stacks["plain-Network"].resources.items()
+        if id.startswith("StackPoliciesPolicy")
+    )
+    for row in parameters:
+        assert runbooks.allowed(statements, "cloudformation:SetStackPolicy", row["StackId"])
+    assert not runbooks.allowed(statements, "cloudformation:SetStackPolicy", others[-1])
+    runbooks.run(cloud, runbook, parameters[:-1], tmp_path)
+    for name, stack in stacks.items():
+        assert stack.policy == stack_policy(protected_resources(json.loads(stack.text))), name
+
+    renamed = cdk_deploy(text.replace("train:", "gpus:"))
+    assert renamed.returncode
+    assert "Action denied by stack policy" in renamed.stdout + renamed.stderr
+    assert stacks["plain-Compute"].status == "UPDATE_ROLLBACK_COMPLETE"
+    assert any("trainNodeGroup" in id for id in stacks["plain-Compute"].resources)
 
 
 def test_an_app_that_fails_is_not_deployed(run: Any) -> None:

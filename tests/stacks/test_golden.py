@@ -7,10 +7,12 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+from cdk_rehearsal.guard import protected_resources
 from support import EXAMPLES, GOLDEN, ROOT
 from support.templates import FLAGS, synth, templates
 from ultracluster import clusterfile
 from ultracluster.stacks import ClusterStacks
+from ultracluster.stacks._protect_stack import protected
 from ultracluster.testing import assert_matches_snapshot
 
 CONTENT = re.compile(r"(Image|(?:Charts|Platform)(?:Run|Signal|Wait))([0-9a-f]{8}|[0-9a-f]{12})[0-9A-F]{8}$")
@@ -44,6 +46,12 @@ def test_the_stacks_on_which_nodes_depend_are_protected_from_termination() -> No
         }
         expected = {f"{cluster.name}-{part}" for part in ("Network", "Storage", "Cluster")}
         assert protected == expected & set(templates(cluster)), file.stem
+
+
+def test_the_runbook_of_a_cluster_protects_what_deploy_protects() -> None:
+    for file in EXAMPLES:
+        for name, template in templates(clusterfile.load(file)).items():
+            assert protected(template["Resources"]) == protected_resources(template), name
 
 
 def test_logical_ids_are_the_reviewed_ones() -> None:

@@ -8,12 +8,11 @@ import aws_cdk as cdk
 import pytest
 
 from cdk_rehearsal import guard
-from cdk_rehearsal.validation import ClusterRules
 from support import GOLDEN
-from support.launches import EFA_ON_0, SPECIFICATION, WRONG_CARDS, eks, launched, pcs, right_cards
+from support.launches import EFA_ON_0, SPECIFICATION, WRONG_CARDS, eks, launched, named, pcs, right_cards, spot_fleet
 from support.rehearsal_tools import Template, parameter
 from support.service_templates import launch, resource
-from ultracluster.testing import TEMPLATE_RULES
+from ultracluster.testing import TEMPLATE_RULES, ClusterRules
 
 OTHER = {"Other": parameter("x")}
 
@@ -73,9 +72,22 @@ def test_the_launch_template_may_be_in_another_stack() -> None:
     assert "Stack0/Template: no instance launches: t3.micro" in line
 
 
+def test_a_name_in_two_regions_is_ambiguous() -> None:
+    template = named(EFA_ON_0, eks("t3.micro"), "Name")
+    elsewhere = {"Template": named([{"DeviceIndex": 0}], eks(), "Name")["Template"]}
+    assert "Stack0/Template: no instance launches" in refused({"Resources": template})[0]
+    assert refused({"Resources": template}, {"Resources": elsewhere}) == []
+
+
+def test_a_one_shot_request_of_a_spot_fleet_has_interfaces_of_its_own() -> None:
+    request = {"InstanceType": "t3.micro", "NetworkInterfaces": [{"DeviceIndex": 0}, {"DeviceIndex": 9}]}
+    (line,) = refused({"Resources": {"It": spot_fleet(LaunchSpecifications=[request])}})
+    assert "#/SpotFleetRequestConfigData/LaunchSpecifications/0/NetworkInterfaces: no instance launches" in line
+
+
 def test_cluster_rules_fail_the_synthesis(tmp_path: Path) -> None:
     app = cdk.App(analytics_reporting=False, outdir=str(tmp_path))
-    cdk.Validations.of(app).add_plugins(ClusterRules(template_rules=TEMPLATE_RULES))
+    cdk.Validations.of(app).add_plugins(ClusterRules())
     stack = cdk.Stack(app, "Mine")
     for name, body in launched(EFA_ON_0, pcs("t3.micro")).items():
         cdk.CfnResource(stack, name, type=body["Type"], properties=body["Properties"])

@@ -85,9 +85,10 @@ class _Others:
         self._world = world
         self.found: list[Place] = []
 
-    def find(self, value: Any) -> tuple[str, Mapping[str, Any]] | None:
-        """Return name and properties of the resource whose id or attribute a value is, or None."""
-        place = value.resource if isinstance(value, Token) else None
+    def find(self, value: Any, property: str | None = None) -> tuple[str, Mapping[str, Any]] | None:
+        """Return name and properties of the resource whose id, attribute or named property a value is, or None."""
+        referred = value.resource if isinstance(value, Token) else None
+        place = self._world.named(property, value) if property else referred
         if place is None:
             return None
         self.found.append(place)

@@ -73,6 +73,17 @@ class World:
         stack, logical_id = place
         return self._values[stack].resolve(self.templates[stack].resources[logical_id].get(key))
 
+    def named(self, property: str, value: Any) -> Place | None:
+        """Place of the one resource that has this value of a property. Two may be in two regions, and are ambiguous."""
+        places = [
+            (stack, logical_id)
+            for stack, template in self.templates.items()
+            for logical_id, resource in template.resources.items()
+            if property in (resource.get("Properties") or {})
+            and self._values[stack].resolve(resource["Properties"][property]) == value
+        ]
+        return places[0] if len(places) == 1 and value is not None else None
+
     def present(self, place: Place) -> bool | Token:
         """Check that a resource of the template is created, as far as its condition is known."""
         stack, logical_id = place

@@ -2,10 +2,20 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
-#: Name and properties of the resource of a template whose id a value is, or None.
-Find = Callable[[Any], tuple[str, Mapping[str, Any]] | None]
+
+class Find(Protocol):
+    """Function that finds a resource of the templates."""
+
+    def __call__(self, value: Any, property: str | None = None) -> tuple[str, Mapping[str, Any]] | None:
+        """Return name and properties of the resource with an id, or with that value of a property; None if unknown.
+
+        Args:
+            value: The id, or the value.
+            property: A property that names a resource of one type, such as `LaunchTemplateName`. Default: the id.
+        """
+
 
 #: Plug-in for one resource type. It takes the properties of a resource and the function that finds those of others,
 #: and returns what the service refuses: `#/PATH: REASON`. A value that the template does not show breaks no rule.

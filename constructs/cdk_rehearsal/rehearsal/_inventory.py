@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from cdk_rehearsal.registry import TemplateRules, UpdateRules, template_problems
-from cdk_rehearsal.rehearsal._blueprint import Blueprint
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
 from cdk_rehearsal.rehearsal._interfaces import holders
 from cdk_rehearsal.rehearsal._journal import Action, Journal
@@ -26,16 +26,20 @@ class Inventory:
 
     def check(self, blueprint: Blueprint) -> None:
         """Raise ResourceError if a resource does not fit the ones that it refers to."""
-        problems = template_problems(blueprint.type_name, blueprint.properties, self._find, self.template_rules)
+        find = partial(self._find, blueprint.environment)
+        problems = template_problems(blueprint.type_name, blueprint.properties, find, self.template_rules)
         if problems:
             raise ResourceError(f"{blueprint.type_name} refuses it: {', '.join(problems)}")
 
-    def _find(self, id: Any) -> tuple[str, Mapping[str, Any]] | None:
-        """Return name and properties of the resource with a physical id, as it is deployed now, or None."""
-        for stack in self.stacks.living():
+    def _find(
+        self, environment: Environment, value: Any, property: str | None = None
+    ) -> tuple[str, Mapping[str, Any]] | None:
+        """Return name and properties of a resource as it is deployed now, by physical id or property, or None."""
+        for stack in self.stacks.living(environment) if value is not None else ():
             for resource in (stack.resources | stack.making).values():
-                if id is not None and resource.physical_id == id:
-                    return f"{stack.name}/{resource.blueprint.logical_id}", resource.blueprint.properties
+                properties = resource.blueprint.properties
+                if (properties.get(property) if property else resource.physical_id) == value:
+                    return f"{stack.name}/{resource.blueprint.logical_id}", properties
         return None
 
     def remove(self, stack: Stack, resource: Resource, policy: str) -> None:

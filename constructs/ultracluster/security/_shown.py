@@ -22,8 +22,12 @@ def shown(scope: IConstruct, value: Any) -> Any:
 
 def wildcard_finding(scope: IConstruct, arn: str) -> str:
     """Return the id of cdk-nag's finding about a policy for an ARN with a wildcard."""
+    return _finding(shown(scope, arn))
+
+
+def _finding(text: str) -> str:
     # cdk-nag writes policy variables as it writes references.
-    text = re.sub(r"[$][{]([^}]+)[}]", r"<\1>", shown(scope, arn))
+    text = re.sub(r"[$][{]([^}]+)[}]", r"<\1>", text)
     return f"AwsSolutions-IAM5[Resource::{text}]"
 
 
@@ -41,9 +45,9 @@ class _Wildcards:
 
     def validate(self) -> list[str]:
         """Acknowledge the findings; there is nothing to refuse."""
-        validations = cdk.Validations.of(self._policy)
-        for finding in sorted({wildcard_finding(self._policy, arn) for arn in self._arns}):
-            validations.acknowledge(cdk.Acknowledgment(id=finding, reason=self._reason))
+        findings = sorted({_finding(text) for text in shown(self._policy, list(self._arns))})
+        acknowledgments = [cdk.Acknowledgment(id=finding, reason=self._reason) for finding in findings]
+        cdk.Validations.of(self._policy).acknowledge(*acknowledgments)
         return []
 
 

@@ -10,6 +10,7 @@ from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
 from ultracluster.stacks._orchestrators import needs_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs
+from ultracluster.stacks._stack_policies import StackPolicies
 from ultracluster.stacks._stacks import (
     ClusterStack,
     ComputeStack,
@@ -56,6 +57,8 @@ class ClusterStacks:
         #: Network stack.
         self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
         mark(self.network, cluster)
+        # In the stack that is deployed first, and deleted last.
+        StackPolicies(self.network, "StackPolicies", prefix=self.network.stack_name.removesuffix("Network"))
         network = self.network.network
         #: Storage stack. None: the file has no storage, and CloudFormation has no empty stacks.
         self.storage = (

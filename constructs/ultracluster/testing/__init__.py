@@ -3,6 +3,8 @@
 Installed with the library, they add `--update-snapshots` to pytest.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from cdk_rehearsal.snapshots import write_app_snapshots
 from ultracluster.testing._lost_state import assert_nothing_stateful_is_lost
 from ultracluster.testing._nodes import assert_efa_wired, assert_no_public_nodes, assert_reserved
@@ -10,10 +12,14 @@ from ultracluster.testing._snapshot import assert_app_matches_snapshot, assert_m
 from ultracluster.testing._template_rules import TEMPLATE_RULES
 from ultracluster.testing._update_rules import IN_PLACE, UPDATE_RULES
 
+if TYPE_CHECKING:
+    from ultracluster.testing._cluster_rules import ClusterRules
+
 __all__ = [
     "IN_PLACE",
     "TEMPLATE_RULES",
     "UPDATE_RULES",
+    "ClusterRules",
     "assert_app_matches_snapshot",
     "assert_efa_wired",
     "assert_matches_snapshot",
@@ -22,3 +28,12 @@ __all__ = [
     "assert_reserved",
     "write_app_snapshots",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `ClusterRules` on use: it needs the CDK, and each pytest run loads this package for its plugin."""
+    if name != "ClusterRules":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ultracluster.testing._cluster_rules import ClusterRules
+
+    return globals().setdefault(name, ClusterRules)

@@ -1,6 +1,6 @@
 """Plug-in for `cdk_rehearsal`: instances launch with network interfaces that their type has.
 
-EC2 creates a launch template with other interfaces. What fails is a group, or an instance, that launches from it.
+EC2 creates a launch template with other interfaces. What fails is a group, fleet or instance that launches from it.
 
 See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-eni.html and efa-acc-inst-types.html (read 2026-11-20)
 """
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from ultracluster.catalogue.ec2 import Interface
 
 _Properties = Mapping[str, Any]
-_Find = Callable[[Any], tuple[str, _Properties] | None]
+_Find = Callable[..., tuple[str, _Properties] | None]
 #: Path of the property, reference to the launch template, and instance types that replace that of the template.
 _Launch = tuple[str, Any, list[Any]]
 
 #: Properties with the id of a launch template.
 LAUNCH_TEMPLATE_IDS = ("TemplateId", "Id", "LaunchTemplateId")
+# Those with its name, which the template has in `LaunchTemplateName`.
+_NAMES = ("Name", "LaunchTemplateName")
 
 
 def shown_interfaces(rows: Any) -> "list[Interface] | None":
@@ -46,11 +48,18 @@ def _rule(launches: Callable[[_Properties], Iterator[_Launch]]) -> Callable[[_Pr
 
 
 def _launch_problems(path: str, reference: Any, types: list[Any], find: _Find) -> Iterator[str]:
-    for name in LAUNCH_TEMPLATE_IDS:
-        if match := find(_at(reference, name)):
-            template, data = match[0], match[1].get("LaunchTemplateData")
-            rows = _at(data, "NetworkInterfaces")
-            yield from _problems(f"#/{path}: {template}", rows, types or [_at(data, "InstanceType")])
+    ids = [_at(reference, name) for name in LAUNCH_TEMPLATE_IDS]
+    templates = [find(id) for id in ids if not _earlier(id, _at(reference, "Version"))]
+    templates += [find(_at(reference, name), "LaunchTemplateName") for name in _NAMES]
+    for template, properties in filter(None, templates):
+        data = properties.get("LaunchTemplateData")
+        rows = _at(data, "NetworkInterfaces")
+        yield from _problems(f"#/{path}: {template}", rows, types or [_at(data, "InstanceType")])
+
+
+def _earlier(id: Any, version: Any) -> bool:
+    """Return whether a template names an earlier version, which it does not show. A deployment has ids as text."""
+    return not isinstance(id, str) and isinstance(version, str) and version.isdecimal() and int(version) > 1
 
 
 def _problems(subject: str, interfaces: Any, types: Sequence[Any]) -> Iterator[str]:
@@ -102,6 +111,39 @@ def _auto_scaling_group(properties: _Properties) -> Iterator[_Launch]:
         )
 
 
+def _fleet(properties: _Properties, path: str = "LaunchTemplateConfigs") -> Iterator[_Launch]:
+    for index, config in enumerate(_items(_at(properties, *path.split("/")))):
+        specification, overrides = _at(config, "LaunchTemplateSpecification"), _items(_at(config, "Overrides"))
+        if not overrides:
+            yield f"{path}/{index}/LaunchTemplateSpecification", specification, []
+        for number, item in enumerate(overrides):
+            # It may replace the subnet alone.
+            types = [_at(item, name) for name in ("InstanceType", "InstanceRequirements") if _at(item, name)]
+            yield f"{path}/{index}/Overrides/{number}", specification, types
+
+
+def _spot_fleet(properties: _Properties, find: _Find) -> Iterator[str]:
+    path = "SpotFleetRequestConfigData"
+    for place, specification, types in _fleet(properties, f"{path}/LaunchTemplateConfigs"):
+        yield from _launch_problems(place, specification, types, find)
+    for index, item in enumerate(_items(_at(properties, path, "LaunchSpecifications"))):
+        place = f"#/{path}/LaunchSpecifications/{index}/NetworkInterfaces"
+        yield from _problems(place, _at(item, "NetworkInterfaces"), [_at(item, "InstanceType")])
+
+
+def _compute_environment(properties: _Properties) -> Iterator[_Launch]:
+    """Batch: a type may be a family, such as `p5`, which shows no size. An override names the types that it is for."""
+    resources, path = properties.get("ComputeResources"), "ComputeResources/LaunchTemplate"
+    types, template = _items(_at(resources, "InstanceTypes")), _at(resources, "LaunchTemplate")
+    for index, item in enumerate(_items(_at(template, "Overrides"))):
+        targets = _items(_at(item, "TargetInstanceTypes"))
+        chosen = [type for type in types if type in targets or str(type).partition(".")[0] in targets]
+        types = [type for type in types if type not in chosen]
+        yield f"{path}/Overrides/{index}", item, [*chosen, *targets]
+    # Without a type, it uses none of its own.
+    yield path, template, types or [None]
+
+
 def _instance(properties: _Properties, find: _Find) -> Iterator[str]:
     types = [properties["InstanceType"]] if "InstanceType" in properties else []
     if rows := properties.get("NetworkInterfaces"):
@@ -110,12 +152,15 @@ def _instance(properties: _Properties, find: _Find) -> Iterator[str]:
         yield from _launch_problems("LaunchTemplate", properties.get("LaunchTemplate"), types, find)
 
 
-#: Argument `template_rules` of `guard.compare`, `rehearse`, `LocalCloud` and `ClusterRules`.
+#: Argument `template_rules` of `guard.compare`, `rehearse` and `LocalCloud`; default of `ClusterRules`.
 TEMPLATE_RULES: Mapping[str, tuple[Callable[[_Properties, _Find], Iterator[str]], ...]] = MappingProxyType(
     {
         "AWS::PCS::ComputeNodeGroup": (_rule(_compute_node_group),),
         "AWS::EKS::Nodegroup": (_rule(_node_group),),
         "AWS::AutoScaling::AutoScalingGroup": (_rule(_auto_scaling_group),),
         "AWS::EC2::Instance": (_instance,),
+        "AWS::EC2::EC2Fleet": (_rule(_fleet),),
+        "AWS::EC2::SpotFleet": (_spot_fleet,),
+        "AWS::Batch::ComputeEnvironment": (_rule(_compute_environment),),
     }
 )

@@ -1,0 +1,67 @@
+"""Runbook step that protects a stack: its text runs in Systems Manager Automation, whose runtime has boto3."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# Types that hold data, of those in the stacks of a cluster. What a template retains counts as well.
+_DATA = (
+    "AWS::APS::Workspace",
+    "AWS::CloudFormation::Stack",
+    "AWS::EKS::Cluster",
+    "AWS::FSx::DataRepositoryAssociation",
+    "AWS::FSx::FileSystem",
+    "AWS::FSx::Volume",
+    "AWS::Grafana::Workspace",
+    "AWS::KMS::Key",
+    "AWS::PCS::Cluster",
+    "AWS::S3::Bucket",
+    "AWS::S3Express::DirectoryBucket",
+    "AWS::S3Files::FileSystem",
+    "AWS::SageMaker::Cluster",
+    "AWS::SecretsManager::Secret",
+)
+_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EKS::Nodegroup", "AWS::PCS::ComputeNodeGroup")
+# Servers that CloudFormation replaces at each change, such as Grafana's, are no nodes.
+_SERVERS = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
+_RETAINED = ("Retain", "RetainExceptOnCreate")
+# Built again from its recipe.
+_BUILT = "AWS::ImageBuilder::Image"
+
+
+def protected(resources: Mapping[str, Any]) -> list[str]:
+    """Return the logical ids whose replacement or deletion loses data or ends nodes."""
+    names = []
+    for name, resource in resources.items():
+        kind = resource["Type"]
+        policies = (resource.get("DeletionPolicy"), resource.get("UpdateReplacePolicy"))
+        retained = kind != _BUILT and any(policy in _RETAINED for policy in policies)
+        nodes = kind in _NODES and not any(name in (resource.get("UpdatePolicy") or {}) for name in _SERVERS)
+        if retained or nodes or kind in _DATA:
+            names.append(name)
+    return sorted(names)
+
+
+def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """Set the policy of the stack of an event: no update replaces or deletes its data and node groups."""
+    import boto3
+
+    stack = event["StackId"]
+    cloudformation = boto3.client("cloudformation", region_name=stack.split(":")[3])
+    body = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
+    names = protected((json.loads(body) if isinstance(body, str) else body)["Resources"])
+    statements: list[dict[str, Any]] = [
+        {"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"},
+    ]
+    if names:
+        statements.append(
+            {
+                "Effect": "Deny",
+                "Action": ["Update:Replace", "Update:Delete"],
+                "Principal": "*",
+                "Resource": [f"LogicalResourceId/{name}" for name in names],
+            }
+        )
+    policy = json.dumps({"Statement": statements}, separators=(",", ":"))
+    cloudformation.set_stack_policy(StackName=stack, StackPolicyBody=policy)
+    return {"Protected": names}
