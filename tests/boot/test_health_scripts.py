@@ -335,6 +335,69 @@ def test_epilogs_that_hold_their_lock_refuse_no_job(node: GpuNode) -> None:
     assert "epilogs of other jobs have run for 1 s" in done.stderr
 
 
+def test_jobs_that_end_together_and_wait_for_each_other_drain_nothing(node: GpuNode) -> None:
+    lock = node.root / "run/ultracluster/epilog.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        done = node.call("epilog", **JOB, ULTRACLUSTER_LOCK_WAIT="1")
+    assert done.returncode == 0
+    assert "epilogs of other jobs have run for 1 s" in done.stderr
+
+
+def test_a_full_disk_does_not_turn_a_report_into_a_drain(node: GpuNode) -> None:
+    """The metric of the breaker is on the root volume, which the logs of every node may fill at once."""
+    for number in (2, 3):
+        node.slurm_node(f"train-{number}", address=f"10.1.2.{number}", host=f"ip-10-1-2-{number}")
+        with (node.state / "slurm" / f"train-{number}").open("a") as record:
+            print(f"Comment=ultracluster:{int(time.time())}:1", file=record)
+    node.file("/var/lib/node_exporter", "no directory")
+    node.gpus(7)
+    done = node.call("prolog", **JOB)
+    assert (done.returncode, "the metric cannot be written" in done.stderr) == (0, True)
+    assert "DRAIN" not in node.slurm()["State"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nvlink", "GPU 0: NVIDIA H200\n" + "\t Link 0: 26.562 GB/s\n" * 36),
+        ("nvlink", "\x1b[31mWARNING: NVML: undefined symbol\x1b[0m\n\x00\xff\xfe garbage"),
+        ("gpus", "\n".join(f"{gpu}, [N/A], [N/A], [Unknown Error]" for gpu in range(8))),
+        ("gpus", "\r\n".join(f"{gpu}, Enabled, 0, Not Active" for gpu in range(8))),
+        ("gpus", "WARNING: infoROM is corrupted\n" + "\n".join(f"{gpu}, Enabled, 0, Not Active" for gpu in range(9))),
+        ("rows", "No remapped rows found.\n[N/A], [N/A], [N/A]"),
+        ("kernel", "NVRM: Xid (PCI:0000:b9:00): seventy-nine\nNVRM: Xid (PCI:): 79\nname=NVRM: Xid (0):, Ch 79"),
+        ("kernel", "\x00" * 64 + "\n" + "NVRM: Xid (PCI:0000:b9:00): 13, pid=1, name=" + "x" * 100_000),
+        ("kernel", "NVRM: Xid (PCI:0000:b9:00): 154, GPU recovery action changed from 0x1 to nothing"),
+    ],
+    ids=("twice the links", "symbols", "unknown", "carriage returns", "nine GPUs", "prose", "no code", "binary", "154"),
+)
+def test_rubbish_of_the_driver_drains_nothing(node: GpuNode, name: str, text: str) -> None:
+    node.says(name, text)
+    assert node.call("prolog", **JOB).returncode == 0, node.health("devices")
+
+
+def test_a_corrected_clock_neither_ends_a_wait_nor_keeps_a_result(node: GpuNode) -> None:
+    """The time of day is an hour later, or earlier, than at the checks before."""
+    node.should_mount("/fsx lustre no")
+    node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw,noatime shared:2 - lustre fs@tcp:/m rw,flock\n")
+    node.file("/run/ultracluster/health/mounts", "ok\n")
+    since_boot = int(float(Path("/proc/uptime").read_text().split()[0]))
+    node.file("/run/ultracluster/mounts/checked", f"{since_boot}\n")
+    os.utime(node.root / "run/ultracluster/health/mounts", (0, 0))
+    assert node.call("health-check").returncode == 0, node.health("devices")
+    later = time.time() + 3600
+    os.utime(node.root / "run/ultracluster/health/devices", (later, later))
+    node.gpus(7)
+    assert node.call("health-check", "--recent", "30").returncode == 1
+    # A check of the mounts that no longer runs is still noticed.
+    node.gpus()
+    node.file("/run/ultracluster/mounts/checked", f"{since_boot - 1000}\n")
+    assert node.call("health-check").returncode == 1
+    assert "the mounts were last checked" in node.health("devices")
+
+
 def test_reports_all_problems_at_once(node: GpuNode) -> None:
     node.gpus(7, gpu1="Enabled, 0, Active")
     node.file("/sys/class/infiniband/rdmap03s0/ports/1/state", "1: DOWN\n")
@@ -363,8 +426,23 @@ def test_wrong_usage_lists_the_known_arguments(node: GpuNode, arguments: tuple[s
     assert "patience" in done.stderr
 
 
-def test_the_silent_controller_does_not_let_the_job_in(node: GpuNode) -> None:
+def test_where_drains_cannot_be_counted_the_job_starts(node: GpuNode) -> None:
+    """Slurm would drain every node whose prolog fails, and a slow controller is a sign that many do."""
     node.gpus(7)
+    node.says("slurm-down")
+    done = node.call("prolog", **JOB)
+    assert (done.returncode, "the controller does not answer; the node stays in service" in done.stderr) == (0, True)
+    assert len([call for call in node.calls("scontrol") if "train-1" in call]) == 3
+    # A script of the cluster file is no check that may be wrong.
+    node.gpus()
+    node.wait()
+    node.file("/run/ultracluster/health/script", "failed: users.sh\n")
+    assert node.call("prolog", **JOB).returncode == 1
+
+
+def test_of_many_jobs_on_a_drained_node_none_starts_because_it_waited_too_long(node: GpuNode) -> None:
+    node.gpus(7)
+    assert node.call("prolog", **JOB).returncode == 1
     node.says("slurm-down")
     assert node.call("prolog", **JOB).returncode == 1
 

@@ -192,13 +192,16 @@ read_mode() {
     esac
 }
 
-# Write the metric on which the alert of the breaker is based: 1 while the breaker, or the mode, holds an action back.
-write_metric() {
-    mkdir -p "$metrics"
+# Write the metric on which the alert of the breaker is based: 1 while the breaker, or the mode, holds an action back. A
+# full disk must not turn a report into a failure, for which Slurm would drain the node.
+write_metric() { metric "$1" || log "the metric cannot be written" >&2; }
+
+metric() {
+    mkdir -p "$metrics" || return 1
     printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="drain"} %s\n' ultracluster_health_breaker_open \
         "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
-        ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_drain"
-    chmod 644 "$metrics/.ultracluster_drain"
+        ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_drain" || return 1
+    chmod 644 "$metrics/.ultracluster_drain" || return 1
     mv "$metrics/.ultracluster_drain" "$metrics/ultracluster_drain.prom"
 }
 
@@ -220,10 +223,12 @@ drain() {
         fi
     fi
     if [ "$epoch" -gt $((claim - 86400)) ]; then times=$((times + 1)); else times=1; fi
-    rm -f "$run/clear"
+    rm -f "$run/clear" "$run/drained"
     # Another prefix: nothing resumes a node that fails again and again.
     if [ "$times" -ge 3 ]; then reason="flapping, drained $times times within a day; $reason"; mark="ultracluster, "; fi
     update State=DRAIN Reason="$mark$reason" Comment="ultracluster:$claim:$times"
+    # For the prologs of other jobs.
+    touch "$run/drained"
     write_metric 0
     log "drained $node: $reason"
 }
@@ -275,6 +280,7 @@ main() {
             [[ $shown == *" Reason=$mark"* ]] || touch "$run/lost-prolog"
             update State=RESUME
             touch "$run/clear"
+            rm -f "$run/drained"
             log "resumed $node: all is well again"
             ;;
         yes*) touch "$run/clear" ;;

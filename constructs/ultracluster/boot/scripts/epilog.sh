@@ -16,6 +16,8 @@ bin=$root/usr/local/sbin/ultracluster
 run=$root/run/ultracluster
 job=${SLURM_JOB_ID:?is set by Slurm}
 uid=${SLURM_JOB_UID:-0}
+# Seconds for the epilogs of other jobs.
+wait=${ULTRACLUSTER_LOCK_WAIT:-60}
 
 # slurmd keeps what a script prints to itself, unless the script fails.
 log() {
@@ -28,8 +30,8 @@ unmap_gpus() {
     for file in "$run"/hpc-jobs/*; do
         [ -f "$file" ] || continue
         # Written in one step: an exporter reads it at any time.
-        grep -vxF "$job" "$file" >"$run/.hpc-job" || true
-        if [ -s "$run/.hpc-job" ]; then mv "$run/.hpc-job" "$file"; else rm -f "$run/.hpc-job" "$file"; fi
+        grep -vxF "$job" "$file" >"$run/.hpc-job-$job" || true
+        if [ -s "$run/.hpc-job-$job" ]; then mv "$run/.hpc-job-$job" "$file"; else rm -f "$run/.hpc-job-$job" "$file"; fi
     done
 }
 
@@ -79,9 +81,10 @@ main() {
     local left rc=0
     mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
     exec 8>"$run/node-scripts.lock"
-    flock --shared --wait 60 8 || log "an update of the scripts has run for a minute"
+    flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"
     exec 9>"$run/epilog.lock"
-    flock --wait 60 9
+    # Many jobs may end at once, each with processes that take seconds to end. Slurm would drain the node for a failure.
+    flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     unmap_gpus || log "the names of its GPUs in the metrics are left"
     rm -rf "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
     is_gone || return 0
@@ -90,9 +93,10 @@ main() {
         echo "failed: processes of job $job cannot be killed: $left" >"$run/health/.epilog"
         mv "$run/health/.epilog" "$run/health/epilog"
         log "its processes cannot be killed: $left"
-        # Slurm drains a node whose epilog fails, whatever the state of the breaker.
+        # Slurm drains a node whose epilog fails, whatever the state of the breaker. If the controller does not answer,
+        # the next check of the minute drains.
         timeout --kill-after=5 45 "$bin-drain-on-failure" --now epilog 8>&- || rc=$?
-        [ "$rc" -eq 3 ] || exit 1
+        [ "$rc" -ne 0 ] || exit 1
     fi
     remove_shared_memory
 }

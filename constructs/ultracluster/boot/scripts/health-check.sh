@@ -95,10 +95,10 @@ query() {
 }
 
 # Wait for the commands, up to a limit: what hangs in the driver cannot be killed, and what
-# waits for it hangs too.
+# waits for it hangs too. Counted, because the time of day may be corrected meanwhile.
 await() {
-    local name left end=$((${EPOCHREALTIME/./} + (limit + 2) * 1000000))
-    while [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
+    local name left tenths
+    for ((tenths = (limit + 2) * 10; tenths > 0; tenths--)); do
         left=no
         for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || left=yes; done
         [ "$left" = yes ] || break
@@ -156,7 +156,7 @@ check_gpus() {
         # Under the next job it would be slower than all the others, which wait for it.
         [ "${slow# }" != Active ] || problem "the hardware of GPU $index slows its clocks down"
     done <"$run/gpus.out"
-    [ "$found" -eq "$gpus" ] || problem "$found of $gpus GPUs are there"
+    [ "$found" -ge "$gpus" ] || problem "$found of $gpus GPUs are there"
 }
 
 check_rows() {
@@ -173,7 +173,7 @@ check_nvlink() {
     local gpu up
     answered nvlink "nvidia-smi nvlink" || return 0
     while read -r gpu up; do
-        [ "$up" -eq "$nvlinks" ] || problem "GPU $gpu has $up of $nvlinks NVLinks up"
+        [ "$up" -ge "$nvlinks" ] || problem "GPU $gpu has $up of $nvlinks NVLinks up"
     done < <(awk '$1 == "GPU" { gpu = $2; sub(":", "", gpu); up[gpu] += 0 }
         $1 == "Link" && tolower($0) !~ /inactive|disabled|down|n\/a/ { up[gpu]++ }
         END { for (gpu in up) print gpu, up[gpu] }' "$run/nvlink.out" | sort -n)
@@ -239,12 +239,12 @@ check_efa() {
         read -r port 2>/dev/null <"$device/ports/1/state" || continue
         [[ $port == *ACTIVE* ]] || problem "EFA device ${device##*/} is ${port#*: }"
     done
-    [ "$found" -eq "$efa" ] || problem "$found of $efa EFA devices are there"
+    [ "$found" -ge "$efa" ] || problem "$found of $efa EFA devices are there"
 }
 
 # Read the result of mount-check.sh, which runs every minute and may hang on a broken mount.
 check_mounts() {
-    local path status age
+    local path status checked age
     [ -s "$root/etc/ultracluster/mounts" ] || return 0
     read -r status 2>/dev/null <"$health/mounts" || status=""
     case $status in
@@ -256,7 +256,9 @@ check_mounts() {
         awk -v path="$path" '$5 == path { found = 1 } END { exit !found }' "$root/proc/self/mountinfo" ||
             problem "$path is not mounted"
     done <"$root/etc/ultracluster/mounts"
-    age=$((EPOCHSECONDS - $(stat -c %Y "$health/mounts" 2>/dev/null || echo "$EPOCHSECONDS")))
+    # By the time since the boot: the time of day may be corrected by more than that.
+    read -r checked 2>/dev/null <"$root/run/ultracluster/mounts/checked" || checked=$(uptime)
+    age=$(($(uptime) - checked))
     [ "$age" -lt 900 ] || problem "the mounts were last checked $age s ago"
 }
 
@@ -279,14 +281,24 @@ take_recent() {
     local written result
     [ "$recent" -gt 0 ] && [ "$forget" = no ] || return 1
     written=$(stat -c %Y "$health/devices" 2>/dev/null) || return 1
-    [ $((EPOCHSECONDS - written)) -le "$recent" ] || return 1
+    # A result of the future is of a time of day that was corrected.
+    [ "$written" -le "$EPOCHSECONDS" ] && [ $((EPOCHSECONDS - written)) -le "$recent" ] || return 1
     read -r result <"$health/devices" || return 1
     [ "$result" = ok ] || fail "${result#failed: }"
 }
 
+# Print the seconds since the boot.
+uptime() {
+    local up
+    read -r up _ </proc/uptime
+    echo "${up%.*}"
+}
+
 main() {
+    local began
     read_arguments "$@"
     read_wanted
+    began=$(uptime)
     # What dcgm-exporter reads, and does without for good when it is not there as it starts.
     mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
     # Several jobs may start on a node at once.
@@ -295,7 +307,7 @@ main() {
     ! take_recent || return 0
     if [ "$forget" = yes ]; then printf '%s\n' "$EPOCHSECONDS" >"$run/xids-since"; fi
     check_all
-    while [ -n "$problems" ] && [ "$SECONDS" -lt "$patience" ]; do
+    while [ -n "$problems" ] && [ $(($(uptime) - began)) -lt "$patience" ]; do
         sleep 5
         check_all
     done

@@ -56,12 +56,12 @@ read_arguments() {
 check_node() {
     local found=0 device status file problems=""
     found=$(timeout 60 nvidia-smi --format=csv,noheader,nounits --query-gpu=index 2>/dev/null | grep -c '^[0-9]') || true
-    [ "${found:-0}" -eq "$gpus" ] || problems+="; ${found:-0} of $gpus GPUs are there"
+    [ "${found:-0}" -ge "$gpus" ] || problems+="; ${found:-0} of $gpus GPUs are there"
     found=0
     for device in "$root"/sys/class/infiniband/*; do
         [ "$device/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ] && found=$((found + 1))
     done
-    [ "$found" -eq "$efa" ] || problems+="; $found of $efa EFA devices are there"
+    [ "$found" -ge "$efa" ] || problems+="; $found of $efa EFA devices are there"
     for file in devices mounts; do
         read -r status 2>/dev/null <"$root/run/ultracluster/health/$file" || status=""
         case $status in

@@ -35,6 +35,14 @@ state() {
     mkdir -p "$health"
     printf '%s\n' "$1" >"$health/.mounts"
     mv "$health/.mounts" "$health/mounts"
+    # When, for health-check.sh: by seconds since the boot, because the time of day may be corrected.
+    uptime >"$run/checked"
+}
+
+uptime() {
+    local up
+    read -r up _ </proc/uptime
+    echo "${up%.*}"
 }
 
 fail() {
@@ -79,7 +87,7 @@ look_at() {
 # Run a command for at most `limit` seconds, under a name; its output is in $run/NAME.out then.
 # Exit code: the command's; 124 when it took too long; 125 when one of an earlier check is still left over.
 within() {
-    local name=$run/$1 pid born="" status since end
+    local name=$run/$1 pid born="" status since left
     shift
     if read -r pid born 2>/dev/null <"$name.pid"; then
         look_at "$pid"
@@ -88,12 +96,14 @@ within() {
     # Neither the lock nor our output may stay open for as long as it lives.
     "$@" >"$name.out" 2>&1 </dev/null 9>&- &
     pid=$!
-    end=$((${EPOCHREALTIME/./} + limit * 1000000))
+    # Twentieths of a second.
+    left=$((limit * 20))
     look_at "$pid"
     born=$since
     printf '%s %s\n' "$pid" "$born" >"$name.pid"
     while [ -n "$born" ] && [ "$since" = "$born" ] && [ "$status" != Z ]; do
-        if [ "${EPOCHREALTIME/./}" -ge "$end" ]; then
+        left=$((left - 1))
+        if [ "$left" -lt 0 ]; then
             kill -KILL "$pid" 2>/dev/null || true
             disown "$pid" 2>/dev/null || true
             return 124
@@ -267,14 +277,15 @@ write_metrics() {
 }
 
 main() {
-    local reason="" notes="" samples=() up=0 sent=0 received=0
+    local reason="" notes="" samples=() up=0 sent=0 received=0 began
+    began=$(uptime)
     read_arguments "$@"
     mkdir -p "$run"
     exec 9>"$run/lock"
     flock 9
     check_all
     if [ ! -e "$health/mounts" ]; then
-        while [ -n "$reason" ] && [ "$SECONDS" -lt "$first" ]; do
+        while [ -n "$reason" ] && [ $(($(uptime) - began)) -lt "$first" ]; do
             sleep 5
             check_all
         done
