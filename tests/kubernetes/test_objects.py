@@ -341,12 +341,16 @@ def test_a_namespace_denies_everything_and_names_what_it_allows() -> None:
     assert [name for name, spec in policies.items() if "ingress" in spec] == ["allow-metrics"]
 
 
-def test_only_the_checks_may_cordon_and_they_may_do_nothing_else() -> None:
+def test_only_the_checks_and_gangs_under_a_policy_may_cordon_and_they_may_do_nothing_else() -> None:
     objects = platform(cluster()).objects
-    (role,) = of_kind(objects, "ClusterRole")
-    assert role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}]
-    (binding,) = of_kind(objects, "ClusterRoleBinding")
-    assert [item["namespace"] for item in binding["subjects"]] == ["node-health"]
+    allowed = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}]
+    assert [role["rules"] for role in of_kind(objects, "ClusterRole")] == [allowed, allowed]
+    checks, gangs = of_kind(objects, "ClusterRoleBinding")
+    assert [item["namespace"] for item in checks["subjects"]] == ["node-health"]
+    (policy,) = of_kind(objects, "ValidatingAdmissionPolicy")
+    (condition,) = policy["spec"]["matchConditions"]
+    users = ", ".join(f"'system:serviceaccount:{item['namespace']}:{item['name']}'" for item in gangs["subjects"])
+    assert condition["expression"] == f"request.userInfo.username in [{users}]"
 
 
 def test_karpenter_launches_nodes_with_the_interfaces_of_our_launch_templates() -> None:

@@ -11,6 +11,7 @@ from ultracluster.kubernetes._from_cluster_file import (
     platform_of,
     registry_of,
 )
+from ultracluster.kubernetes._gate import gate_variables, with_gate
 from ultracluster.kubernetes._health_access import ACCOUNT
 from ultracluster.kubernetes._kueue import QUEUE, domain_label
 from ultracluster.kubernetes._monitoring import node_monitoring_values
@@ -66,6 +67,7 @@ __all__ = [
     "from_operator",
     "full_name",
     "gang_command",
+    "gate_variables",
     "is_copied",
     "job_name",
     "job_policy",
@@ -91,6 +93,7 @@ __all__ = [
     "shares",
     "to_yaml",
     "with_checkpoints",
+    "with_gate",
     "with_reporting",
     "with_resuming",
 ]

@@ -7,6 +7,7 @@ from ultracluster.kubernetes._charts import mpi_operator, release
 from ultracluster.kubernetes._checks import check_platform
 from ultracluster.kubernetes._cluster_objects import cluster_objects
 from ultracluster.kubernetes._devices import claim_templates, compute_domains, device_releases
+from ultracluster.kubernetes._gate import gate_access
 from ultracluster.kubernetes._health_access import health_access
 from ultracluster.kubernetes._karpenter import karpenter_objects, karpenter_release
 from ultracluster.kubernetes._kueue import kueue_objects, kueue_release
@@ -57,6 +58,7 @@ def platform(of: Platform) -> Rendered:
         *_SCHEDULERS[of.scheduler][1](of),
         *runtimes(of),
         *health_access(),
+        *gate_access(of),
     ]
     if of.registry is not None:
         releases = [release_in_registry(release, of.registry, of.region) for release in releases]

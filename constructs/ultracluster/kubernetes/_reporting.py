@@ -12,6 +12,8 @@ _FILES = (
     "ultracluster_job.py",
     "ultracluster_run.py",
     "ultracluster_gang.sh",
+    "ultracluster_gate.py",
+    "ultracluster_all_reduce.py",
     "ultracluster_train.py",
     "ultracluster_model.py",
     "ultracluster_data.py",

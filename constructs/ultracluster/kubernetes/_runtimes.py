@@ -1,5 +1,6 @@
 """Training runtimes of the GPU node groups, so that a TrainJob only has an image and a command."""
 
+from ultracluster.kubernetes._gate import LEFT_OUT, with_gate
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import Platform
@@ -12,8 +13,8 @@ _API = "trainer.kubeflow.org/v1alpha1"
 # Restarts of a gang whose own program failed, each from its last checkpoint.
 _RESTARTS = 3
 
-#: Failure policy of a gang, as a JobSet has it. A job that failed because its node was drained, repaired or lost, or
-#: that ended as requested, restarts the gang and costs it no restart.
+#: Failure policy of a gang, as a JobSet has it. A job that failed because its node was drained, repaired or lost, that
+#: ended as requested, or that leaves a bad node out, restarts the gang and costs it no restart.
 #: https://jobset.sigs.k8s.io/docs/tasks/handling_host_maintenance (read 2026-11-22)
 GANG_FAILURES: Object = {
     "maxRestarts": _RESTARTS,
@@ -32,7 +33,7 @@ GANG_JOB: Object = {
     "podFailurePolicy": {
         "rules": [
             {"action": "FailJob", "onPodConditions": [{"status": "True", "type": "DisruptionTarget"}]},
-            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [REQUESTED_END]}},
+            {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [REQUESTED_END, LEFT_OUT]}},
         ]
     },
 }
@@ -60,7 +61,7 @@ def _runtime(platform: Platform, group: PlatformNodes) -> Object:
     pod_spec = with_reporting(node_pod(platform, group, container="node", image=JOB_IMAGE), group)
     pod: Object = {
         "metadata": {"annotations": {**near(platform, group), **metrics_port()}},
-        "spec": {**with_resuming(platform, group, pod_spec), "restartPolicy": "Never"},
+        "spec": {**with_gate(group, with_resuming(platform, group, pod_spec)), "restartPolicy": "Never"},
     }
     job = {
         "name": "node",

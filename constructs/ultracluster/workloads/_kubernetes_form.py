@@ -17,6 +17,7 @@ from ultracluster.workloads._workload import Family, Form, Settings
 Objects = Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
 _GANG = ("nodes", "gpus", "image")
 _TRAINING = (*_GANG, "program", "data")
+_GATED = (*_TRAINING, "gate")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,15 +116,15 @@ TRAIN_JOB = KubernetesForm(
     kind="TrainJob",
     applies=_has_train_jobs,
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
-    objects=_gang(train_job, data="data"),
-    settings=_TRAINING,
+    objects=_gang(train_job, data="data", gate="gate"),
+    settings=_GATED,
 )
 JOB_SET = KubernetesForm(
     file="job-set.yaml",
     kind="JobSet",
     title=lambda group, nodes: f"the same as a JobSet, on {_gpus(group, nodes)}",
-    objects=_gang(job_set, data="data"),
-    settings=_TRAINING,
+    objects=_gang(job_set, data="data", gate="gate"),
+    settings=_GATED,
 )
 PYTORCH_JOB = KubernetesForm(
     file="hyperpod-pytorch-job.yaml",
@@ -159,7 +160,7 @@ FINE_TUNE = KubernetesForm(
     title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}, as a TrainJob",
     objects=lambda platform, group, team, given: _fine_tune(platform, group, team, given),
     nodes=lambda group: 1,
-    settings=(*_TRAINING, "model"),
+    settings=(*_GATED, "model"),
 )
 RL = KubernetesForm(
     file="rl.yaml",
@@ -174,9 +175,10 @@ RL = KubernetesForm(
         model=given.model,
         image=given.image,
         rollout=given.rollout,
+        gate=given.gate or "nodes",
     ),
     nodes=lambda group: _few(group),
-    settings=(*_GANG, "rollout", "data", "model"),
+    settings=(*_GANG, "rollout", "data", "model", "gate"),
     image=VERL,
 )
 LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)
@@ -223,5 +225,6 @@ def _fine_tune(platform: Platform, group: PlatformNodes, team: Team, given: Sett
         command=command if given.image else layered(group, FINETUNE, command),
         interval=given.checkpoint_seconds,
         data=given.data,
+        gate=given.gate or "nodes",
         image=given.image or image_for(group, FINETUNE),
     )

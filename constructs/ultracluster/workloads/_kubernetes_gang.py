@@ -19,6 +19,7 @@ from ultracluster.kubernetes import (
     check_job,
     domain_label,
     gang_command,
+    gate_variables,
     job_name,
     job_policy,
     make,
@@ -27,6 +28,7 @@ from ultracluster.kubernetes import (
     node_pod,
     pod_resources,
     runtime_name,
+    with_gate,
     with_reporting,
     with_resuming,
 )
@@ -35,6 +37,7 @@ from ultracluster.rules import Refusal
 from ultracluster.workloads._images import PYTORCH, ContainerImage, image_on
 from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._model_fit import checkpoint_seconds
+from ultracluster.workloads._workload import Gate
 
 #: Training program that the pods of gangs have.
 TRAINING = f"{PYTHON}/ultracluster_train.py"
@@ -53,6 +56,7 @@ def train_job(
     image: str = "",
     interval: int | None = None,
     data: str = "",
+    gate: Gate | None = None,
 ) -> list[Object]:
     """Return a gang as a TrainJob of Kubeflow Trainer, and the network policy for its pods.
 
@@ -67,6 +71,7 @@ def train_job(
         image: Image of every pod. By default, the pinned one.
         interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
         data: Path of the data, which must exist when the pods start.
+        gate: Test of the nodes before the program starts, which leaves bad ones out. By default, that with NCCL.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -78,7 +83,7 @@ def train_job(
     requested = nodes_of(group, nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
-    planned = {**between_checkpoints(requested, interval), **({"ULTRACLUSTER_DATA": data} if data else {})}
+    planned = _planned(requested, interval, data, gate)
     trainer: Object = {
         "command": gang_command(*(command or ["torchrun", REPORTER, *program])),
         "env": [{"name": key, "value": value} for key, value in planned.items()],
@@ -111,6 +116,7 @@ def job_set(
     env: Mapping[str, str] | None = None,
     interval: int | None = None,
     data: str = "",
+    gate: Gate | None = None,
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
@@ -128,13 +134,9 @@ def job_set(
         container="node",
         image=image or image_for(group, PYTORCH),
         command=gang_command(*(command or _torchrun(group, name, requested, program))),
-        env={
-            **between_checkpoints(requested, interval),
-            **({"ULTRACLUSTER_DATA": data} if data else {}),
-            **(env or {}),
-        },
+        env={**_planned(requested, interval, data, gate), **(env or {})},
     )
-    pod = with_resuming(platform, group, with_reporting(pod, group))
+    pod = with_gate(group, with_resuming(platform, group, with_reporting(pod, group)))
     queued = queue_metadata(platform, team)
     annotations = {**near(platform, group), **slices(platform, group, requested), **metrics_port()}
     if platform.scheduler == "volcano":
@@ -180,6 +182,11 @@ def image_for(group: PlatformNodes, image: ContainerImage) -> str:
 def between_checkpoints(nodes: int, seconds: int | None) -> dict[str, str]:
     """Return the environment variable with the seconds between two checkpoints: by default, those of a plan."""
     return {"ULTRACLUSTER_CHECKPOINT_SECONDS": str(seconds or checkpoint_seconds(nodes))}
+
+
+def _planned(nodes: int, interval: int | None, data: str, gate: Gate | None) -> dict[str, str]:
+    named = {"ULTRACLUSTER_DATA": data} if data else {}
+    return {**between_checkpoints(nodes, interval), **named, **gate_variables(gate or "nccl", nodes)}
 
 
 def layered(group: PlatformNodes, image: ContainerImage, command: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from importlib import resources
 from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.workloads._images import VERL
 from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, layer_of, nodes_of
+from ultracluster.workloads._workload import Gate
 
 # The index that Kubernetes gives every pod of an Indexed Job.
 _START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
@@ -20,6 +21,7 @@ def rl_job(
     model: str = "",
     image: str = "",
     rollout: int | None = None,
+    gate: Gate = "nodes",
 ) -> list[Object]:
     """Return veRL as a JobSet: its first pod is the head of Ray, and starts the training.
 
@@ -32,6 +34,7 @@ def rl_job(
         model: Directory or name of the model. By default, `model` of the first file system.
         image: Image of every pod. By default, the pinned one, to which each pod adds what it lacks when it starts.
         rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
+        gate: Test of the nodes before the program starts.
 
     Raises:
         Refusal: If the group has too few nodes.
@@ -57,4 +60,4 @@ def rl_job(
     }
     image = image or image_for(group, VERL)
     command = ["bash", "-c", text + _START, "node", *arguments]
-    return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image, env=env)
+    return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image, env=env, gate=gate)

@@ -9,7 +9,7 @@ from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, layered, nodes_of, train_job
 from ultracluster.workloads._workload import Settings
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps")
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate")
 # Kubernetes expands it in a command.
 _RUN = "$(RUN)"
 _SIGNAL = {"ULTRACLUSTER_REQUEST_SIGNAL": "TERM"}
@@ -30,6 +30,7 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         image=given.image or image_for(group, MEGATRON),
         interval=given.checkpoint_seconds,
         data=given.data,
+        gate=given.gate or "nccl",
     )
 
 
@@ -45,6 +46,7 @@ def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings
         command=command if given.image else layered(group, TORCHTITAN, command),
         interval=given.checkpoint_seconds,
         data=given.data,
+        gate=given.gate or "nccl",
         image=given.image or image_for(group, TORCHTITAN),
     )
 
@@ -64,6 +66,7 @@ def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         env={"nodes": str(nodes), "head": first_pod(name), "reporter": REPORTER, **_SIGNAL},
         interval=given.checkpoint_seconds,
         data=given.data,
+        gate=given.gate or "nccl",
     )
 
 

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
+from typing import get_args
 
 from ultracluster.catalogue.ec2 import PARTS, InstanceType
 from ultracluster.planning.lustre import LustreSpec
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.workloads._frameworks import DEGREES
 from ultracluster.workloads._model_fit import fitted
-from ultracluster.workloads._workload import SETTINGS, Form, Settings, Workload
+from ultracluster.workloads._workload import SETTINGS, Form, Gate, Settings, Workload
 
 #: Rule of jobs that are too large.
 JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
@@ -23,7 +24,7 @@ _PATH = error("job-path", "A path of a job must be on a file system that its nod
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
-_TEXTS = ("recipe", "model", "image", "program", "data", "precision", "software")
+_TEXTS = ("recipe", "model", "image", "program", "data", "precision", "gate", "software")
 _SIZES = ("parameters", "active_parameters")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]{1,2})?)([KMBT]?)")
 _VERSION = re.compile(r"[0-9][0-9a-z.-]*")
@@ -106,8 +107,9 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
             _check_software(text)
         elif not _PLAIN.fullmatch(text):
             raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {text!r}")
-    if texts.get("precision", "bf16") not in ("bf16", "fp8"):
-        raise refused(f"precision must be bf16 or fp8, got {texts['precision']!r}")
+    for key, allowed in (("precision", ("bf16", "fp8")), ("gate", get_args(Gate))):
+        if key in texts and texts[key] not in allowed:
+            raise refused(f"{key} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {texts[key]!r}")
     errors = [
         message for key in ("model", "program", "data") for message in _not_mounted(key, given.get(key, ""), room)
     ]

@@ -177,7 +177,7 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
         lines.append(
             "# GATE     test of the nodes before the job starts, which leaves bad ones out: nccl, nodes or no."
         )
-        lines.append(f"#          Default: {_gate(form)}.")
+        lines.append(f"#          Default: {job.given.gate or _gate(form)}.")
     if "torchrun.sh" in form.bodies:
         lines.append("# RESTARTS  restarts of failed processes on the same nodes. Default: 3.")
     if _runs_containers(form):
@@ -214,7 +214,7 @@ def _numbers(queue: QueueShape, body: str, job: _Job, image: ContainerImage | No
         "instance_type": queue.instance_type.name,
         "gpus_per_node": queue.instance_type.gpus,
         "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
-        "gate": _gate(job.form),
+        "gate": given.gate or _gate(job.form),
         "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
         "prefill_nodes": given.prefill or max(1, job.nodes // 2),
         "rollout": given.rollout or 0,

@@ -6,7 +6,7 @@ from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_J
 from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps")
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate")
 
 #: Rows of the table of workloads.
 TRAINING = (

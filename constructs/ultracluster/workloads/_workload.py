@@ -10,6 +10,8 @@ Family = Literal["slurm", "kubernetes"]
 #: Part of a model that a GPU holds: what the degrees of parallelism leave it, its shard of parameters and optimizer
 #: (FSDP), its share of the weights of a server; nothing if the workload has no model.
 Holds = Literal["layout", "sharded", "serving", ""]
+#: Test of the nodes of a job before it starts: with an all-reduce of pairs, without, or none.
+Gate = Literal["nccl", "nodes", "no"]
 #: Settings of the size of a model, from which memory, layout and checkpoints follow.
 SIZE = ("parameters", "active_parameters", "sequence", "precision")
 
@@ -37,6 +39,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "image": "container image",
         "program": "path of the training program",
         "data": "directory of the data",
+        "gate": "test of the nodes before the job starts: nccl, nodes or no",
         "software": "oldest versions instead of those of the type, such as driver=590,nccl=2.30",
     }
 )
@@ -118,6 +121,7 @@ class Settings:
         image: Container image, or an empty text for the pinned one.
         program: Training program, or an empty text for that of the job files.
         data: Directory of the data, or an empty text.
+        gate: Test of the nodes. By default, that of the form.
         software: Oldest versions instead of those of the type, or an empty text.
     """
 
@@ -142,4 +146,5 @@ class Settings:
     image: str = ""
     program: str = ""
     data: str = ""
+    gate: Gate | None = None
     software: str = ""

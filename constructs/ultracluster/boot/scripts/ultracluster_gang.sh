@@ -6,10 +6,25 @@
 #
 # RUN: directory of checkpoints, which all pods share. CHECKPOINT_REQUEST: file in it, of this attempt of the gang.
 # ULTRACLUSTER_DATA: path, or beginning of the paths, that must exist.
+# ULTRACLUSTER_GATE: test of the nodes before the program starts, which ends with exit code 86 to leave one out.
 # After a requested end, the program is not complete, but its exit code is 0: Kubernetes gets exit code 85 instead,
-# which restarts the gang.
+# which restarts the gang, as 86 does.
 set -euo pipefail
 requested=$CHECKPOINT_REQUEST.requested failed=$CHECKPOINT_REQUEST.failed
+
+# Run a program. The first process of a container gets no signal that it does not handle.
+run() {
+  local code=0
+  "$@" &
+  program=$!
+  trap 'kill -TERM "$program" 2>/dev/null || true' TERM
+  wait "$program" || code=$?
+  while kill -0 "$program" 2>/dev/null; do
+    code=0
+    wait "$program" || code=$?
+  done
+  return "$code"
+}
 
 case $1 in
   run)
@@ -19,16 +34,15 @@ case $1 in
       exit 2
     fi
     mkdir -p "$RUN" "${CHECKPOINT_REQUEST%/*}"
-    "$@" &
-    program=$!
-    # The first process of a container gets no signal that it does not handle.
-    trap 'kill -TERM "$program" 2>/dev/null || true' TERM
     code=0
-    wait "$program" || code=$?
-    while kill -0 "$program" 2>/dev/null; do
+    if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
+      run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?
+    fi
+    # A gate that fails itself keeps no gang from its start, and one that got the signal ends it.
+    if [ "$code" -ne 86 ] && [ "$code" -lt 128 ]; then
       code=0
-      wait "$program" || code=$?
-    done
+      run "$@" || code=$?
+    fi
     if [ "$code" -ne 0 ]; then
       touch "$failed"
     elif [ -e "$requested" ]; then
