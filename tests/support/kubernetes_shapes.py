@@ -30,6 +30,7 @@ def is_core(api_version: str) -> bool:
     """True if the kind is built in, not a custom resource."""
     group = api_version.rpartition("/")[0]
     return group in ("", "apps", "batch") or group in (
+        "admissionregistration.k8s.io",
         "networking.k8s.io",
         "rbac.authorization.k8s.io",
         "resource.k8s.io",

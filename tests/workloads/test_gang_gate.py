@@ -42,16 +42,17 @@ builtins.__import__ = imported
 """
 
 
-def policy() -> Object:
-    (found,) = (item for item in platform(cluster()).objects if item["kind"] == "ValidatingAdmissionPolicy")
-    return found["spec"]
+def admission_policy() -> Object:
+    (policy,) = (item for item in platform(cluster()).objects if item["kind"] == "ValidatingAdmissionPolicy")
+    spec: Object = policy["spec"]
+    return spec
 
 
 def denied(new: Object, old: Object, *, pod_on: str | None, user: str = USER) -> list[str]:
     """Messages of the admission policy for a change of a node."""
     extra = {"authentication.kubernetes.io/node-name": [pod_on]} if pod_on else {}
     names = {"object": new, "oldObject": old, "request": {"userInfo": {"username": user, "extra": extra}}}
-    rules = policy()
+    rules = admission_policy()
     if not all(cel.compile(rule["expression"]).execute(names) is True for rule in rules["matchConditions"]):
         return []
     return [
@@ -282,10 +283,12 @@ def test_a_pod_of_a_team_may_only_cordon_its_own_node(new: Object, pod_on: str |
 def test_pods_of_gangs_have_what_the_gate_needs() -> None:
     item = cluster(nodes("p5.48xlarge"))
     group, team = item.nodes[0], item.teams[0]
-    (runtime,) = (found for found in platform(item).objects if found["kind"] == "ClusterTrainingRuntime")
+    (runtime,) = (created for created in platform(item).objects if created["kind"] == "ClusterTrainingRuntime")
     job = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-    made = job_set(item, group, team, nodes=2)[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-    for pod in (job, made):
+    jobset_pod = job_set(item, group, team, nodes=2)[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"][
+        "spec"
+    ]
+    for pod in (job, jobset_pod):
         mounts = {mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
         assert {"api-token", "node-health"} <= mounts <= {volume["name"] for volume in pod["volumes"]}
         env = {row["name"]: row.get("value") for row in pod["containers"][0]["env"]}

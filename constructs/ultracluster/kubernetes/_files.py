@@ -13,8 +13,12 @@ _FIRST = (
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap"),
     *("ResourceClaimTemplate", "Topology", "ResourceFlavor", "Cohort", "Queue", "ClusterQueue", "LocalQueue"),
 )
-# Kinds that are created with another one.
-_LIKE = {"HyperpodNodeClass": "EC2NodeClass"}
+# Kinds that are created with another one. A policy comes before the permission that it limits.
+_LIKE = {
+    "HyperpodNodeClass": "EC2NodeClass",
+    "ValidatingAdmissionPolicy": "NetworkPolicy",
+    "ValidatingAdmissionPolicyBinding": "NetworkPolicy",
+}
 
 
 def platform_files(rendered: Rendered) -> dict[str, str]:

@@ -80,7 +80,7 @@ def gate_access(platform: Platform) -> list[Object]:
         return []
     subjects = [{"kind": "ServiceAccount", "name": "default", "namespace": name} for name in teams]
     users = ", ".join(f"'system:serviceaccount:{name}:default'" for name in teams)
-    own = (
+    its_node = (
         f"'{_NODE_NAME}' in request.userInfo.extra && request.userInfo.extra['{_NODE_NAME}'][0] == object.metadata.name"
     )
     policy = {
@@ -92,7 +92,7 @@ def gate_access(platform: Platform) -> list[Object]:
             ]
         },
         "validations": [
-            {"expression": own, "message": "a pod changes no node but its own"},
+            {"expression": its_node, "message": "a pod changes no node but its own"},
             {
                 "expression": "has(object.spec.unschedulable) && object.spec.unschedulable",
                 "message": "a pod may cordon its node, and not release it",

@@ -58,7 +58,7 @@ def all_reduce(address: str, port: int, world: int, sizes: Sequence[int], rank: 
     dist.init_process_group(
         "nccl" if device.type == "cuda" else "gloo", init_method=f"tcp://{address}:{port}", rank=rank, world_size=world
     )
-    found = {}
+    bandwidths = {}
     for size in sizes:
         values = torch.zeros(size // 4, dtype=torch.float32, device=device)
         for count in (5, 20):
@@ -70,10 +70,10 @@ def all_reduce(address: str, port: int, world: int, sizes: Sequence[int], rank: 
                 torch.cuda.synchronize()
             seconds = (time.monotonic() - start) / count
         # https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md (read 2026-11-26)
-        found[size] = size / seconds * 2 * (world - 1) / world / 1e9
+        bandwidths[size] = size / seconds * 2 * (world - 1) / world / 1e9
         del values
     dist.destroy_process_group()
-    print(json.dumps({"found": found}), flush=True)
+    print(json.dumps({"found": bandwidths}), flush=True)
 
 
 if __name__ == "__main__":

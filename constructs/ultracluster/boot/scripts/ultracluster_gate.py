@@ -50,16 +50,16 @@ def check_node(facts: dict[str, Any], health: str = HEALTH) -> str:
     reasons = []
     try:
         listed = subprocess.run(["nvidia-smi", "--list-gpus"], capture_output=True, text=True, timeout=60)
-        found = sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
-        if found != facts["gpus"]:
-            reasons.append(f"{found} of {facts['gpus']} GPUs are there")
+        gpus = sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+        if gpus != facts["gpus"]:
+            reasons.append(f"{gpus} of {facts['gpus']} GPUs are there")
     except FileNotFoundError:
         print("gate: the image has no nvidia-smi: GPUs are not counted", flush=True)
     except subprocess.TimeoutExpired:
         reasons.append("nvidia-smi does not answer")
-    found = len(glob.glob(facts.get("devices", "/dev/infiniband/uverbs*")))
-    if found < facts["efa"]:
-        reasons.append(f"{found} of {facts['efa']} EFA devices are there")
+    devices = len(glob.glob("/dev/infiniband/uverbs*"))
+    if devices < facts["efa"]:
+        reasons.append(f"{devices} of {facts['efa']} EFA devices are there")
     # The node writes it when it sets up its Lustre client.
     file = pathlib.Path(health, "lustre-efa")
     status = file.read_text().strip() if file.is_file() else ""
@@ -83,7 +83,7 @@ def judge(
     suspects: list[int] = rest[len(pairs) * 2 :]
     good: list[int] = []
     results = yield pairs
-    largest = [max(found.items())[1] for found in map(_found, results) if found]
+    largest = [max(rates.items())[1] for rates in map(_rates, results) if rates]
     least = _SHARE_OF_MEDIAN * statistics.median(largest) if len(largest) >= _PAIRS_OF_A_MEDIAN else 0
     for pair, result in zip(pairs, results, strict=True):
         (suspects if slow(result, facts["floors"], least) else good).extend(pair)
@@ -100,7 +100,7 @@ def judge(
     return bad
 
 
-def _found(result: Result) -> dict[int, float]:
+def _rates(result: Result) -> dict[int, float]:
     return {int(size): float(rate) for size, rate in result.get("found", {}).items()}
 
 
@@ -108,9 +108,9 @@ def slow(result: Result, floors: dict[str, float], least: float) -> str:
     """Return why a pair is slow, or an empty text."""
     if "error" in result:
         return f"all-reduce {result['error']}"
-    found = _found(result)
-    for size, rate in found.items():
-        floor = float(floors.get(str(size), least if size == max(found) else 0))
+    rates = _rates(result)
+    for size, rate in rates.items():
+        floor = float(floors.get(str(size), least if size == max(rates) else 0))
         if rate < floor:
             return f"all-reduce of {size / 2**30:g} GiB at {rate:.4g} GB/s, below {floor:.4g}"
     return ""
@@ -187,8 +187,8 @@ def tested(gang: Gang, pod: dict[str, Any], facts: dict[str, Any], nccl: bool) -
 
     reply = gang.exchange(pod, advance)
     while "bad" not in reply:
-        mine = [place for place in reply["pairs"] if place[0] == gang.index]
-        reply = gang.exchange(run_pair(*mine[0][1:], facts) if mine else None, advance)
+        places = [place for place in reply["pairs"] if place[0] == gang.index]
+        reply = gang.exchange(run_pair(*places[0][1:], facts) if places else None, advance)
     return {int(index): reason for index, reason in reply["bad"].items()}
 
 
