@@ -115,6 +115,8 @@ def test_pods_see_the_file_systems_the_scratch_and_their_own_shared_memory() -> 
         "/home",
         "/scratch",
         "/opt/ultracluster/python",
+        "/var/run/secrets/kubernetes.io/serviceaccount",
+        "/run/ultracluster/health",
     ]
     scratch = next(volume for volume in pod["volumes"] if volume["name"] == "scratch")
     assert scratch["hostPath"] == {"path": "/scratch", "type": "Directory"}
