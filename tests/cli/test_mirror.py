@@ -17,8 +17,9 @@ from support.registry import CHART, IMAGE, Registry
 from ultracluster import clusterfile, platform
 from ultracluster.cli import _pull_through, app
 from ultracluster.cli._copies import chart_images, copier, manifest_chart
+from ultracluster.cli._ecr import create_repository
 from ultracluster.cli._images import _details
-from ultracluster.cli._mirror import _create_repository, _pulled
+from ultracluster.cli._mirror import _pulled
 from ultracluster.kubernetes import HelmRelease, Manifest
 from ultracluster.platform import Bundle
 from ultracluster.workloads import Artifact, cluster_artifacts, kubernetes_bundle
@@ -194,7 +195,7 @@ def test_repositories_in_ecr_are_created_once_with_immutable_tags(monkeypatch: p
         monkeypatch.setenv(name, "testing")
     with mock_aws():
         for _ in range(2):
-            _create_repository(f"{ECR}/ultracluster/registry.k8s.io/kueue/kueue:v0.19.2")
+            create_repository(f"{ECR}/ultracluster/registry.k8s.io/kueue/kueue:v0.19.2")
         answer = boto3.client("ecr", "us-east-2").describe_repositories()
         (repository,) = answer["repositories"]
         assert repository["repositoryName"] == "ultracluster/registry.k8s.io/kueue/kueue"

@@ -7,6 +7,7 @@ import typer
 
 from ultracluster.cli._aws import call, client
 from ultracluster.cli._image_bundle import bundle
+from ultracluster.cli._image_container import build_container
 from ultracluster.cli._image_import import import_
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from ultracluster.cli._image_pin import Use
     from ultracluster.clusterfile import ClusterFile
 
-app = typer.Typer(no_args_is_help=True, help="Plan, show and pin images of nodes; import images of containers.")
+app = typer.Typer(
+    no_args_is_help=True, help="Plan, show and pin images of nodes; build and import images of containers."
+)
 
 # Characters of a checksum that identify a file in a table.
 _DIGITS = 12
@@ -23,6 +26,7 @@ _KEEP = "aws ec2 create-tags --tags Key=ultracluster:keep,Value=true --resources
 
 app.command("bundle")(bundle)
 app.command("import")(import_)
+app.command("build-container")(build_container)
 
 
 @app.command("plan")

@@ -1,10 +1,10 @@
 """`ultracluster mirror`: charts and images of a Kubernetes cluster, copied to a registry of the account."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster.cli._aws import client
+from ultracluster.cli._ecr import create_repository
 from ultracluster.cli._images import artifacts, with_tags
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
 from ultracluster.cli._pull_through import create_rules, upstream
@@ -84,7 +84,7 @@ def _mirrored(tools: "Copier", row: "Artifact", dry_run: bool, failed: list[str]
         if dry_run:
             return "missing"
         typer.echo(f"copying {row.source}", err=True)
-        _create_repository(row.target)
+        create_repository(row.target)
         tools.copy(row)
     except (CopyError, OSError) as error:
         failed.append(f"{row.source}: {error}")
@@ -106,32 +106,6 @@ def _pulled(tools: "Copier", row: "Artifact", dry_run: bool, failed: list[str]) 
         failed.append(f"{row.source}: {error}")
         return "failed"
     return "by rule"
-
-
-def _create_repository(target: str) -> None:
-    """Create the repository of a copy in Amazon ECR, which a push does not."""
-    from ultracluster.catalogue.schedulers import registries
-    from ultracluster.cli._copies import CopyError
-
-    host, _, path = target.partition("/")
-    region = registries.ecr_region(host)
-    if region is None:
-        return
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    ecr: Any = client("ecr", region)
-    name = path.partition("@")[0].partition(":")[0]
-    try:
-        ecr.create_repository(
-            registryId=host.partition(".")[0],
-            repositoryName=name,
-            imageTagMutability="IMMUTABLE",
-            imageScanningConfiguration={"scanOnPush": True},
-        )
-    except ecr.exceptions.RepositoryAlreadyExistsException:
-        return
-    except (BotoCoreError, ClientError) as error:
-        raise CopyError(f"the repository {name} is not created: {error}") from error
 
 
 def _print(rows: list["Artifact"], states: list[str], registry: str) -> None:

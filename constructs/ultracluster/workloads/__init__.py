@@ -1,6 +1,7 @@
 """Job files for Slurm and Kubernetes, with every number from the cluster file. Pure Python: no CDK, no Node."""
 
 from ultracluster.workloads._artifacts import Artifact, cluster_artifacts, image_target
+from ultracluster.workloads._containers import CONTAINERS, container_files, container_tag, platform_of_container
 from ultracluster.workloads._from_cluster_file import job_files, plan_settings, workload_files
 from ultracluster.workloads._images import IMAGES, ContainerImage
 from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kubernetes_files
@@ -10,6 +11,7 @@ from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import SETTINGS, Form, Workload
 
 __all__ = [
+    "CONTAINERS",
     "IMAGES",
     "SETTINGS",
     "WORKLOADS",
@@ -19,6 +21,8 @@ __all__ = [
     "JobFile",
     "Workload",
     "cluster_artifacts",
+    "container_files",
+    "container_tag",
     "image_target",
     "job_files",
     "job_helpers",
@@ -27,6 +31,7 @@ __all__ = [
     "kubernetes_files",
     "kubernetes_jobs",
     "plan_settings",
+    "platform_of_container",
     "slurm_jobs",
     "workload_files",
 ]

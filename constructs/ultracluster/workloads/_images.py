@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.ec2 import image_software as software
-from ultracluster.workloads._packages import AGENT_TOOLS, TORCHTITAN_PACKAGES, TRANSFORMERS
+from ultracluster.workloads._packages import AGENT, AGENT_TOOLS, TORCHTITAN_PACKAGES, TRANSFORMERS
 
 _HUB = "docker.io"
 
@@ -24,6 +24,7 @@ class ContainerImage:
         registry: Host of the registry, which serves it without credentials.
         layer: File of `loads` that adds what the image lacks, or an empty text.
         parts: Versions and checksums of what it adds, its arguments.
+        further: Those of what it adds next, which needs the parts to be built.
         common: False if the import of images needs its name, for it is large and one workload uses it.
         replaceable: False if the image for other CPUs lacks what the layer adds.
     """
@@ -36,6 +37,7 @@ class ContainerImage:
     registry: str = "public.ecr.aws"
     layer: str = ""
     parts: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     common: bool = True
     replaceable: bool = True
 
@@ -172,6 +174,7 @@ AGENT_IMAGE = replace(
     source=f"{_AWS_IMAGES}, docs/src/data/pytorch/2.11-cuda-ec2.yml; hyperpod-elastic-agent 1.1.3 (read 2026-11-25)",
     layer=_PACKAGES,
     parts=AGENT_TOOLS,
+    further=AGENT,
     common=False,
 )
 

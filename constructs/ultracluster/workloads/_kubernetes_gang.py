@@ -1,8 +1,6 @@
 """Gangs: pods that start together, each with a whole node."""
 
-import shlex
 from collections.abc import Mapping, Sequence
-from importlib import resources
 
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes import (
@@ -34,6 +32,7 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.planning.capacity import segment
 from ultracluster.rules import Refusal
+from ultracluster.workloads._containers import layer_of
 from ultracluster.workloads._images import PYTORCH, ContainerImage, image_on
 from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._model_fit import checkpoint_seconds
@@ -200,12 +199,6 @@ def layered(group: PlatformNodes, image: ContainerImage, command: Sequence[str])
     if image_on(image, group.instance_type.architecture) is not image:
         return list(command)
     return ["bash", "-c", f'{layer_of(image)}exec "$@"\n', "node", *command]
-
-
-def layer_of(image: ContainerImage) -> str:
-    """Return the shell that adds to an image what it lacks."""
-    text = resources.files(__package__).joinpath("loads", image.layer).read_text(encoding="utf-8")
-    return f"{text}layer {shlex.join(image.parts)} || exit\n"
 
 
 def first_pod(name: str) -> str:

@@ -3,8 +3,9 @@
 from importlib import resources
 
 from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.workloads._containers import layer_of
 from ultracluster.workloads._images import VERL
-from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, layer_of, nodes_of
+from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
 from ultracluster.workloads._workload import Gate
 
 # The index that Kubernetes gives every pod of an Indexed Job.

@@ -4,7 +4,6 @@ The operator restarts the processes of a gang when one fails, hangs or loses its
 See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-usage.html (read 2026-11-24)
 """
 
-import shlex
 from collections.abc import Sequence
 
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
@@ -26,18 +25,17 @@ from ultracluster.kubernetes import (
     with_reporting,
 )
 from ultracluster.rules import Refusal
+from ultracluster.workloads._containers import layer_of
 from ultracluster.workloads._images import AGENT_IMAGE
 from ultracluster.workloads._kubernetes_gang import (
     TRAINING,
     between_checkpoints,
     image_for,
-    layer_of,
     nodes_of,
     queue_metadata,
     slices,
 )
 from ultracluster.workloads._limits import JOB_NODES
-from ultracluster.workloads._packages import AGENT
 
 _POD_LABEL = "HPJob"
 # Those of AWS's example: three restarts of processes in six hours, then one of the job.
@@ -104,8 +102,10 @@ def pytorch_job(
     command += ["--log_dir=/tmp/hyperpod", REPORTER, *program]
     if not image:
         # `exec`, so that it stays the first process.
-        agent = f"{layer_of(AGENT_IMAGE)}layer {shlex.join(AGENT)} || exit\n"
-        command, image = ["bash", "-c", f'{agent}exec "$@"\n', "node", *command], image_for(group, AGENT_IMAGE)
+        command, image = (
+            ["bash", "-c", f'{layer_of(AGENT_IMAGE)}exec "$@"\n', "node", *command],
+            image_for(group, AGENT_IMAGE),
+        )
     pod = node_pod(platform, group, container="node", image=image, command=command,
                    env=between_checkpoints(requested, interval))  # fmt: skip
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)

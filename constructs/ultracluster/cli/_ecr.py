@@ -1,0 +1,35 @@
+"""Repositories of Amazon ECR."""
+
+from typing import Any
+
+from ultracluster.cli._aws import client
+
+
+def create_repository(target: str) -> None:
+    """Create the repository of an image in Amazon ECR, which a push does not.
+
+    Raises:
+        CopyError: If it cannot be created.
+    """
+    from ultracluster.catalogue.schedulers import registries
+    from ultracluster.cli._copies import CopyError
+
+    host, _, path = target.partition("/")
+    region = registries.ecr_region(host)
+    if region is None:
+        return
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    ecr: Any = client("ecr", region)
+    name = path.partition("@")[0].partition(":")[0]
+    try:
+        ecr.create_repository(
+            registryId=host.partition(".")[0],
+            repositoryName=name,
+            imageTagMutability="IMMUTABLE",
+            imageScanningConfiguration={"scanOnPush": True},
+        )
+    except ecr.exceptions.RepositoryAlreadyExistsException:
+        return
+    except (BotoCoreError, ClientError) as error:
+        raise CopyError(f"the repository {name} is not created: {error}") from error
