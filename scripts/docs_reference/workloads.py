@@ -142,6 +142,8 @@ def _figures(name: str) -> str:
             for figure in WORKLOAD_FIGURES
             if figure.workload == name
         ]
+    if name == "elastic":
+        return "**Figures**: none is published; at its full size, it should reach those of [pretrain](#pretrain)."
     if not rows:
         return "**Figures**: none is published with enough detail to compare a run with."
     return table(("published run", "result", "source"), rows)

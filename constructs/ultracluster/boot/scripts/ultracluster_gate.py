@@ -30,7 +30,7 @@ from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-from ultracluster_all_reduce import PAIR_SECONDS, PORT, run_pair
+from ultracluster_all_reduce import PAIR_SECONDS, PORT, run_pair  # type: ignore[import-not-found]  # beside this file
 
 Pair = tuple[int, int]
 Result = dict[str, Any]

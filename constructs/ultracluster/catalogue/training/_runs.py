@@ -37,6 +37,16 @@ def _titan(workload: str, run: str, tokens: str) -> WorkloadFigure:
     return WorkloadFigure(workload=workload, run=run, result=result, source=_TITAN, read_on="2026-11-25")
 
 
+def _verl(run: str, step: int, total: str) -> WorkloadFigure:
+    return WorkloadFigure(
+        workload="rl",
+        run=f"DAPO, Qwen2.5-Math-7B, 16 H20, FSDP2, vLLM, answers of at most 20,480 tokens, {run}",
+        result=f"{step} s for a step, {total} in all",
+        source="https://github.com/verl-project/verl (commit a74fc52), docs/advance/one_step_off.md",
+        read_on="2026-11-26",
+    )
+
+
 def _server(workload: str, tokens: str) -> WorkloadFigure:
     run = "Llama 3.1 8B Instruct, 1 H100, BF16, 1,000 prompts of ShareGPT at once"
     source = "https://research.aimultiple.com/inference-engines"
@@ -60,6 +70,24 @@ WORKLOAD_FIGURES: tuple[WorkloadFigure, ...] = (
         result="0.721 s for a step, 22.19 sequences/s",
         source="https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext/README.md",
         read_on=_READ,
+    ),
+    WorkloadFigure(
+        workload="finetune",
+        run="IBM Granite 7B (Llama 2), 4 A100, BF16, Accelerate with ZeRO 3 of DeepSpeed, batches of 8",
+        result="3,094.5 tokens/s for each GPU, 10.6 s for a step, 40 % MFU",
+        source="https://github.com/huggingface/blog (commit 09e9aa2), deepspeed-to-fsdp-and-back.md",
+        read_on="2026-11-26",
+    ),
+    _verl("all GPUs generate and train in turn", 749, "19 h 18 min"),
+    _verl("4 of them generate (`rollout`)", 520, "15 h 34 min"),
+    WorkloadFigure(
+        workload="checkpointless",
+        run="recovery from a failure, of AWS's own trainings on thousands of accelerators",
+        result="less than 2 min instead of 15 to 30 min; up to 95 % goodput",
+        source="AWS's article, in a copy of 2025-12-16: "
+        "https://aihub.hkuspace.hku.hk/2025/12/16/checkpointless-training-on-amazon-sagemaker-hyperpod-production-scale-"
+        "training-with-faster-fault-recovery",
+        read_on="2026-11-26",
     ),
     _server("inference", "12,553"),
     _server("sglang", "16,215"),
