@@ -37,7 +37,8 @@ CRD. The training program of `pretrain` runs on CPUs in the tests, through its f
 _SOFTWARE = """The oldest version of each part that nodes and container images of a generation need, and the one that
 this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
 `ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what
-is older, with `IMAGE=` also in a container image. `--set software=driver=590,nccl=2.30` replaces versions."""
+is older, on Slurm with `IMAGE=` also in a container image. The key `software` of the cluster file replaces versions,
+and `--set software=driver=590,nccl=2.30` those of one job."""
 _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
 )

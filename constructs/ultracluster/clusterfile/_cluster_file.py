@@ -62,6 +62,9 @@ class ClusterFile(Section):
         description="Image of the nodes, login nodes included; node groups may name another. aws: AWS's newest for the "
         "service. build: one that the deployment builds, for Slurm. Or an existing image.",
     )
+    software: dict[t.SoftwareName, t.Version] = Field(
+        default={}, examples=[{"driver": "590", "nccl": "2.31"}], description=t.SOFTWARE
+    )
     types: dict[DeclaredTypeName, DeclaredType] = Field(default={}, description="Types not in this release, by name.")
     slurm: Slurm = optional(description="Slurm, run by AWS PCS.")
     kubernetes: Kubernetes = optional(description="Kubernetes, run by Amazon EKS.")
@@ -75,10 +78,7 @@ class ClusterFile(Section):
     notifications: Notifications = optional(description="Notices when capacity starts or ends.")
     observability: Observability = optional(description="Metrics, alerts and dashboards.")
     compliance: t.Compliance = Field(default=(), description=t.COMPLIANCE)
-    tags: t.Tags = Field(
-        default={},
-        description="Tags of every resource. Instances have those of `nodes.NAME.tags`, whose edit replaces nodes.",
-    )
+    tags: t.Tags = Field(default={}, description=t.TAGS)
     accept: dict[str, t.Reason] = Field(
         default={},
         examples=[{"interface-quota": "raised to 20000"}],

@@ -101,6 +101,7 @@ def build(
     nodes: Mapping[str, keys.NodeGroup],
     account: str | None = None,
     image: str | keys.Image | None = None,
+    software: Mapping[str, str] = DEFAULT,
     types: Mapping[str, keys.DeclaredType] = DEFAULT,
     slurm: keys.Slurm = DEFAULT,
     kubernetes: keys.Kubernetes = DEFAULT,

@@ -77,7 +77,7 @@ def node_scripts(
     parts = [
         users_boot(cluster=cluster.name, region=cluster.region),
         breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
-        deep_check(instance_type.name),
+        deep_check(instance_type.name, cluster.software),
         slurm_boot(instance_type, [*lustre, *mounts]),
     ]
     if any(mount.path == IMAGE_HOMES for mount in mounts):

@@ -76,6 +76,7 @@ def platform_of(
         gpu=section.gpu,
         volumes=volumes if volumes is not None else _volumes(cluster, deployed or {}),
         scratch=cluster.storage.scratch.path,
+        software=cluster.software,
         versions=section.charts,
         karpenter=_karpenter(cluster, deployed or {}),
         service_karpenter=traits.own_karpenter,

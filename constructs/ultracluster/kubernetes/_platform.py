@@ -42,6 +42,7 @@ class Platform:
         required: Releases that the service of the nodes requires before it creates them.
         late: Reason why nodes join after the platform was applied, or empty.
         training_operator: The cluster has the training operator of HyperPod, an EKS add-on.
+        software: Oldest versions of software instead of those of the type, by name of the part.
         service_karpenter: HyperPod runs Karpenter for elastic groups, with definitions of its own.
     """
 
@@ -64,6 +65,7 @@ class Platform:
     late: str = ""
     training_operator: bool = False
     service_karpenter: bool = False
+    software: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tenants(self) -> tuple[Team, ...]:

@@ -76,7 +76,7 @@ def node_boot(
     parts = [
         breaker_boot(cluster=cluster.name, region=cluster.region, replace=replace),
         system_boot(slurm_version=cluster.slurm.version),
-        deep_check(instance_type.name),
+        deep_check(instance_type.name, cluster.software),
         slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
     ]
     if any(mount.path == IMAGE_HOMES for mount in mounts):

@@ -12,7 +12,7 @@ from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nc
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
 from ultracluster.workloads._kubernetes_rl import rl_job
 from ultracluster.workloads._training_operator import pytorch_job
-from ultracluster.workloads._workload import Family, Form, Settings
+from ultracluster.workloads._workload import Family, Form, Settings, software_versions
 
 Objects = Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
 _GANG = ("nodes", "gpus", "image")
@@ -189,7 +189,10 @@ DCGM = KubernetesForm(
     title=lambda group, nodes: (
         f"DCGM's diagnostics on {'all' if nodes == group.working else nodes} nodes of {group.name}"
     ),
-    objects=lambda platform, group, _, given: dcgm_check(platform, group, nodes=given.nodes),
+    objects=lambda platform, group, _, given: dcgm_check(
+        platform, group, nodes=given.nodes, software=software_versions(given.software)
+    ),
+    settings=("nodes", "gpus", "software"),
 )
 NCCL = KubernetesForm(
     file="nccl.yaml",

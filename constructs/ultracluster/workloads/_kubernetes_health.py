@@ -4,10 +4,12 @@ Each pod of a check has a second container that waits for the result and writes 
 the namespace `node-health`, which may patch nodes and do nothing else beyond its own namespace.
 """
 
+from collections.abc import Mapping
 from importlib import resources
+from types import MappingProxyType
 
-from ultracluster.boot import breaker_limit
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure
+from ultracluster.boot import breaker_limit, scripts
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure, oldest_software
 from ultracluster.kubernetes import (
     ACCOUNT,
     HEALTH,
@@ -37,25 +39,48 @@ _BYTES = 16 * 2**30
 _DCGM_LEVEL = 2
 # Level 2 takes up to ten minutes; an all-reduce with its start a few.
 _DEADLINE_SECONDS = 3_600
+_AMAZON = "/opt/amazon"
 _VERDICT = {"mountPath": "/verdict", "name": "verdict"}
 
 
-def dcgm_check(platform: Platform, group: PlatformNodes, *, nodes: int | None = None) -> list[Object]:
+def dcgm_check(
+    platform: Platform,
+    group: PlatformNodes,
+    *,
+    nodes: int | None = None,
+    software: Mapping[str, str] = MappingProxyType({}),
+) -> list[Object]:
     """Return DCGM's diagnostics on idle nodes of a group at once: by default, on all that are not spare.
+
+    They also name the software of the node that is older than its type needs, which is no reason for a cordon.
+
+    Args:
+        platform: The cluster.
+        group: Node group.
+        nodes: Number of nodes.
+        software: Oldest versions instead of those of the type and of the platform, by name of the part.
 
     See: https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html (read 2026-11-21)
     """
     name = f"dcgm-{group.name}"
+    oldest = oldest_software(group.instance_type, "node", {**platform.software, **software})
     pod = node_pod(
         platform,
         group,
         container="dcgm",
         image=DCGM_IMAGE,
         command=["bash", "-c", _script("dcgm.sh")],
-        env={"LEVEL": str(_DCGM_LEVEL)},
+        env={
+            "LEVEL": str(_DCGM_LEVEL),
+            "OLDEST": " ".join(f"{name}={version}" for name, version in oldest.items()),
+            "SOFTWARE_CHECK": scripts.text("software-check.sh"),
+        },
         beside_launcher=True,
         mounts=False,
     )
+    # The list of the installer of EFA, as it is on the node.
+    pod["containers"][0]["volumeMounts"].append({"mountPath": _AMAZON, "name": "efa-software", "readOnly": True})
+    pod["volumes"].append({"hostPath": {"path": _AMAZON, "type": "DirectoryOrCreate"}, "name": "efa-software"})
     where = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
     spec = {
         "activeDeadlineSeconds": _DEADLINE_SECONDS,

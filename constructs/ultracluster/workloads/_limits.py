@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import lcm, prod
 from typing import get_args
 
-from ultracluster.catalogue.ec2 import PARTS, InstanceType
+from ultracluster.catalogue.ec2 import REPORTED, InstanceType
 from ultracluster.planning.lustre import LustreSpec
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.workloads._frameworks import DEGREES
@@ -137,8 +137,8 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
 def _check_software(text: str) -> None:
     for item in text.split(","):
         name, _, version = item.partition("=")
-        if name not in PARTS or name == "ucx" or not _VERSION.fullmatch(version):
-            known = ", ".join(PARTS)
+        if name not in REPORTED or not _VERSION.fullmatch(version):
+            known = ", ".join(REPORTED)
             raise refused(f"software is NAME=VERSION,... with names of {known}, got {item!r}")
 
 

@@ -1,7 +1,7 @@
 """Queues as jobs see them: the number and type of nodes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.clusterfile import ClusterFile, NodeGroup
@@ -25,6 +25,7 @@ class QueueShape:
             one.
         internet: Whether nodes reach public registries.
         resume_options: Options of srun for jobs that resume.
+        software: Oldest versions of software instead of those of the type, by name of the part.
     """
 
     cluster: str
@@ -38,6 +39,7 @@ class QueueShape:
     shared: str | None
     internet: bool
     resume_options: tuple[str, ...] = ()
+    software: Mapping[str, str] = field(default_factory=dict)
 
 
 def queue_shapes(cluster: ClusterFile) -> tuple[QueueShape, ...]:
@@ -79,4 +81,5 @@ def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others:
         shared=lustre or home,
         internet=cluster.network.internet,
         resume_options=cluster.traits.resume_options,
+        software=cluster.software,
     )

@@ -4,9 +4,10 @@ import re
 import shlex
 from dataclasses import dataclass
 from importlib import resources
+from typing import Literal
 
 from ultracluster.boot import scripts
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture, software_set
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture, oldest_software
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
@@ -14,7 +15,7 @@ from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 from ultracluster.workloads._slurm_arguments import arguments, overrides, requires
 from ultracluster.workloads._slurm_form import SlurmForm
 from ultracluster.workloads._table import WORKLOADS
-from ultracluster.workloads._workload import Settings, Workload
+from ultracluster.workloads._workload import Settings, Workload, software_versions
 
 # Python modules that report the progress of a job, below the directory of the job files.
 _PYTHON = "python"
@@ -237,12 +238,10 @@ def _gate(form: SlurmForm) -> str:
     return "nccl" if form.nodes == "all" else "nodes"
 
 
-def _oldest(queue: QueueShape, place: str, given: str) -> list[str]:
-    """Return the oldest software that the type needs, on nodes or in container images; given versions replace them."""
-    parts = [part for part in software_set(queue.instance_type) if part.place == place]
-    replaced = dict(item.split("=") for item in given.split(",") if item)
-    oldest = {part.name: replaced.get(part.name, part.oldest) for part in parts}
-    return [f"{name}={version}" for name, version in oldest.items() if version]
+def _oldest(queue: QueueShape, place: Literal["node", "container"], given: str) -> list[str]:
+    """Return the oldest software that the type needs; versions of the file, and given ones, replace them."""
+    replaced = {**queue.software, **software_versions(given)}
+    return [f"{name}={version}" for name, version in oldest_software(queue.instance_type, place, replaced).items()]
 
 
 def _array(words: tuple[str, ...]) -> str:

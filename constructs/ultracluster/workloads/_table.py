@@ -210,7 +210,7 @@ _ROWS = (
     ),
     Workload(
         name="health",
-        summary="DCGM diagnostics of each node; on Slurm, software below the oldest that its type needs",
+        summary="DCGM diagnostics of each node, and its software below the oldest that its type needs",
         needs="all nodes that are not spare",
         across_nodes=False,
         forms=(

@@ -45,6 +45,11 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 )
 
 
+def software_versions(text: str) -> dict[str, str]:
+    """Return the versions of the setting `software`, by name of the part."""
+    return dict(item.split("=") for item in text.split(",") if item)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Form:
     """A file of a workload for one family of orchestrators.

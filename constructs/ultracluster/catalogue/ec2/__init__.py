@@ -47,7 +47,7 @@ from ultracluster.catalogue.ec2._quotas import (
     VcpuQuota,
     vcpu_quota,
 )
-from ultracluster.catalogue.ec2._software_set import PARTS, software_set
+from ultracluster.catalogue.ec2._software_set import PARTS, REPORTED, oldest_software, software_set
 from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type, known_type
 from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, ultraserver
 from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
@@ -76,6 +76,7 @@ __all__ = [
     "QUICK_STACK_MINUTES",
     "READ_ON",
     "REGIONS",
+    "REPORTED",
     "RESERVED_ADDRESSES_PER_SUBNET",
     "ULTRASERVERS",
     "VPCS_QUOTA",
@@ -110,6 +111,7 @@ __all__ = [
     "moves",
     "nvlinks",
     "offered_in",
+    "oldest_software",
     "partition_of",
     "partition_problem",
     "region_of_zone",

@@ -68,6 +68,8 @@ Part = Literal[
 ]
 #: Names of all parts.
 PARTS: tuple[str, ...] = get_args(Part)
+#: Parts whose version nodes and images report: an oldest one can be required of them.
+REPORTED = PARTS[:-1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,6 +91,20 @@ class SoftwareVersion:
     pinned: str | None
     source: str
     pinned_by: str = ""
+
+
+def oldest_software(
+    record: InstanceType, place: Literal["node", "container"], replaced: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the oldest versions that a type needs, on nodes or in container images.
+
+    Args:
+        record: Instance type.
+        place: Nodes, or container images.
+        replaced: Versions that replace them, by name of the part.
+    """
+    oldest = {part.name: replaced.get(part.name, part.oldest) for part in software_set(record) if part.place == place}
+    return {name: version for name, version in oldest.items() if version}
 
 
 def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:

@@ -9,7 +9,7 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from ultracluster.boot import check_mount_path, paths
-from ultracluster.catalogue.ec2 import REGIONS, ZONE_ID, region_of_zone
+from ultracluster.catalogue.ec2 import REGIONS, REPORTED, ZONE_ID, region_of_zone
 from ultracluster.catalogue.ec2 import Architecture as ArchitectureWord
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.catalogue.storage import s3
@@ -27,6 +27,11 @@ COMPLIANCE = (
     "Frameworks of compliance for which the cluster has what costs money: a KMS key of all log groups; hipaa also "
     "detailed monitoring of single instances. Default: none."
 )
+SOFTWARE = (
+    "Oldest versions of the software of nodes and container images, instead of those that the type of the nodes needs. "
+    "What is older is reported; nothing is installed."
+)
+TAGS = "Tags of every resource. Instances have those of `nodes.NAME.tags`, whose edit replaces nodes."
 Compliance = w.Distinct[
     Annotated[str, w.choice(("hipaa", "nist-800-53", "pci-dss"), "a framework of compliance", example="hipaa")]
 ]
@@ -232,4 +237,6 @@ TagValue = Annotated[str, w.pattern(_TAG_VALUE, "a text of 0 to 256 letters, dig
 # 50 in all, of these characters: https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Tag.html
 # (read 2026-11-21); this library and the CDK add a few.
 Tags = Annotated[dict[TagName, TagValue], Field(max_length=40)]
+SoftwareName = Annotated[str, w.choice(REPORTED, "a part of the software", example="nccl")]
+Version = Annotated[str, w.pattern(r"[0-9][0-9a-z.-]{0,30}", 'a version in quotes, as in "2.31"', "2.31")]
 Reason = Annotated[str, Word(_reason, type="string", minLength=1, example="raised to 20000")]
