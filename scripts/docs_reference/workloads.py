@@ -5,7 +5,7 @@ from ultracluster.catalogue.ec2 import NCCL_FIGURES, instance_type, software_set
 from ultracluster.catalogue.training import WORKLOAD_FIGURES
 from ultracluster.clusterfile import loads
 from ultracluster.rules import Refusal
-from ultracluster.workloads import IMAGES, WORKLOADS, Workload, workload_files
+from ultracluster.workloads import IMAGES, VARIABLES, WORKLOADS, Workload, workload_files
 
 _ABOUT = """What each workload of `ultracluster render --workload` does and needs, its files, its settings for `--set`,
 published figures to compare a run with, and where to look when a run is slower. [Jobs](../guides/jobs.md) shows how to
@@ -39,6 +39,9 @@ this release has; `-` if none is published or pinned. Nodes compare theirs once 
 `ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what
 is older, on Slurm with `IMAGE=` also in a container image. The key `software` of the cluster file replaces versions,
 and `--set software=driver=590,nccl=2.30` those of one job."""
+_VARIABLES = (
+    """Environment variables of other software that job files set, all of them. None tunes NCCL or libfabric."""
+)
 _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
 )
@@ -78,8 +81,14 @@ def workloads_page() -> str:
         f"## Orchestrators and GPUs\n\n{table(header, support)}\n\n{_SUPPORT}",
         *(_section(row) for row in WORKLOADS.values()),
         f"## Software\n\n{_SOFTWARE}\n\n{_software()}",
+        f"## Variables\n\n{_VARIABLES}\n\n{_variables()}",
         f"## Images\n\n{table(('image', 'holds', 'CPUs', 'source'), images)}",
     )
+
+
+def _variables() -> str:
+    rows = [(code(name), row.used_by, row.reason, row.source) for name, row in VARIABLES.items()]
+    return table(("variable", "set by", "reason", "source"), rows)
 
 
 def _software() -> str:

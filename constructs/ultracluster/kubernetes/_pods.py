@@ -123,12 +123,13 @@ def near(platform: Platform, group: PlatformNodes) -> dict[str, str]:
 def _environment(group: PlatformNodes) -> dict[str, str]:
     """Return the environment of NCCL, whose default interface would be the container's bridge.
 
+    NCCL uses NVLink between nodes of a domain, and NVLink SHARP, wherever they work.
+
     See: https://github.com/aws/aws-ofi-nccl, doc/efa-env-var.md (commit 2daf7d3, read 2026-11-20)
     """
     if not group.instance_type.gpus:
         return {}
-    domain = {"NCCL_MNNVL_ENABLE": "1", "NCCL_NVLS_ENABLE": "1"} if group.ultraserver else {}
-    return {"NCCL_SOCKET_IFNAME": "^docker,lo,veth", **domain, **dict(group.instance_type.variables)}
+    return {"NCCL_SOCKET_IFNAME": "^docker,lo,veth", **dict(group.instance_type.variables)}
 
 
 def _mounts(volumes: Mapping[str, Volume], scratch: str | None) -> list[Object]:

@@ -8,12 +8,14 @@ from ultracluster.workloads._kubernetes_bundle import kubernetes_bundle, kuberne
 from ultracluster.workloads._kubernetes_jobs import kubernetes_jobs
 from ultracluster.workloads._slurm_jobs import JobFile, job_helpers, job_images, slurm_jobs
 from ultracluster.workloads._table import WORKLOADS
+from ultracluster.workloads._variables import VARIABLES
 from ultracluster.workloads._workload import SETTINGS, Form, Workload
 
 __all__ = [
     "CONTAINERS",
     "IMAGES",
     "SETTINGS",
+    "VARIABLES",
     "WORKLOADS",
     "Artifact",
     "ContainerImage",
