@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from ultracluster.catalogue.ec2 import INSTANCE_TYPES, PARTS, InstanceType, software_set
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType, software_set
+from ultracluster.catalogue.ec2._software_set import PARTS
 from ultracluster.workloads import IMAGES
 
 GPU_TYPES = [record for record in INSTANCE_TYPES.values() if record.gpu and record.software]

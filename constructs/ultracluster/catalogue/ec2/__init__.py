@@ -47,7 +47,7 @@ from ultracluster.catalogue.ec2._quotas import (
     VcpuQuota,
     vcpu_quota,
 )
-from ultracluster.catalogue.ec2._software_set import PARTS, REPORTED, oldest_software, software_set
+from ultracluster.catalogue.ec2._software_set import REPORTED, oldest_software, software_set
 from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type, known_type
 from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, ultraserver
 from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
@@ -71,7 +71,6 @@ __all__ = [
     "NETWORK_INTERFACES_QUOTA",
     "OFFERED",
     "PARTITIONS_PER_GROUP",
-    "PARTS",
     "PCS_NODE_GROUPS_PER_CLUSTER",
     "QUICK_STACK_MINUTES",
     "READ_ON",
