@@ -107,7 +107,12 @@ NOT_FACTS = {
     *("schedulers.eks_add_ons.HYPERPOD", "schedulers.eks_ranges.PRIVATE_RANGES", "schedulers.registries.DOCKER_HUB"),
     *("ec2.offerings.READ_ON", "schedulers.eks.READ_ON", "schedulers.pcs.READ_ON"),
     *("ec2.software.ARTEFACTS", "ec2.software.DCGM_EXPORTER", "ec2.types.INSTANCE_TYPES", "ec2.zones.ZONE_ID"),
-    *("ec2.software_set.PARTS", "schedulers.eks_add_ons.LOGS", "storage.lustre_quotas.LUSTRE_QUOTAS"),
+    *(
+        "ec2.software_set.PARTS",
+        "ec2.software_set.REPORTED",
+        "schedulers.eks_add_ons.LOGS",
+        "storage.lustre_quotas.LUSTRE_QUOTAS",
+    ),
     "monitoring.xid_generations.RESTART_TYPES",
 }
 

@@ -30,7 +30,7 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         image=given.image or image_for(group, MEGATRON),
         interval=given.checkpoint_seconds,
         data=given.data,
-        gate=given.gate or "nccl",
+        gate=given.gate,
     )
 
 
@@ -46,7 +46,7 @@ def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings
         command=command if given.image else layered(group, TORCHTITAN, command),
         interval=given.checkpoint_seconds,
         data=given.data,
-        gate=given.gate or "nccl",
+        gate=given.gate,
         image=given.image or image_for(group, TORCHTITAN),
     )
 
@@ -66,7 +66,7 @@ def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         env={"nodes": str(nodes), "head": first_pod(name), "reporter": REPORTER, **_SIGNAL},
         interval=given.checkpoint_seconds,
         data=given.data,
-        gate=given.gate or "nccl",
+        gate=given.gate,
     )
 
 
