@@ -10,8 +10,9 @@ from ultracluster.parallelcluster import parallelcluster_configuration
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _MOVING = """Each example with only `orchestrator` changed: it works, or `ultracluster check` names these keys, each
-with what to write instead. The last column has the keys that `ultracluster render FILE --parallelcluster` lists as not
-carried over, or changed."""
+with what to write instead, or with the reason why it has no equivalent. The last column has the keys that
+`ultracluster render FILE --parallelcluster` lists as not carried over, or changed. ParallelCluster runs Slurm: the
+command refuses a file whose keys `slurm` refuses, with the same lines."""
 _ABOUT = """Cluster files of the repository, each with what it shows. `ultracluster check FILE` describes one;
 `ultracluster rehearse FILE` deploys it to a local cloud."""
 
@@ -46,7 +47,7 @@ def _exported(path: Path) -> str:
     try:
         cluster = clusterfile.loads(_moved_text(path, "slurm"), str(path))
     except clusterfile.ClusterFileError:
-        return "as `slurm`"
+        return "refused, as `slurm`"
     keys = dict.fromkeys(".".join(map(str, note.path)) for note in parallelcluster_configuration(cluster).notes)
     return "<br>".join(f"`{key}`" for key in keys) or "works"
 

@@ -22,6 +22,8 @@ def moved(text: str, region: str, zone: str) -> str:
 KUBERNETES = bent("slurm", "kubernetes")
 BLOCK = bent(RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, ends: 2026-12-24}}")
 
+PLAN = "arn:aws:sagemaker:us-east-2:999999999999:training-plan/llama"
+
 # By rule: a file that violates it alone, the type of the resource that takes the accepted value, and the value there.
 BOOT = "what a node writes at boot"
 ACCEPTED = {
@@ -60,6 +62,20 @@ ACCEPTED = {
         .replace("kubernetes:\n", 'kubernetes:\n  version: "1.36"\n'),
         "AWS::EKS::Cluster",
         '"Version": "1.36"',
+    ),
+    "hyperpod-metrics-nodes": (
+        bent("orchestrator: slurm", "orchestrator: hyperpod-kubernetes", bent(RESERVATION, "on-demand")).replace(
+            "p5en.48xlarge", "g6e.2xlarge"
+        )
+        + "kubernetes: {add-ons: {amazon-sagemaker-hyperpod-observability: default}}\n",
+        "AWS::EKS::Addon",
+        '"AddonName": "amazon-sagemaker-hyperpod-observability"',
+    ),
+    "hyperpod-training-plan": (
+        bent("orchestrator: slurm", "orchestrator: hyperpod-slurm", bent(RESERVATION, f"{{training-plan: '{PLAN}'}}"))
+        + "account: '123456789012'\n",
+        "AWS::SageMaker::Cluster",
+        PLAN,
     ),
     "hyperpod-type": (
         bent("orchestrator: slurm", "orchestrator: hyperpod-slurm", bent(RESERVATION, "on-demand"))

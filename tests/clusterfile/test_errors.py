@@ -300,7 +300,7 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         (f"{{reservation: {RESERVATION}, instances: 0}}", "capacity.instances: must be at least 1, got 0"),
         (
             f"{{reservation: {RESERVATION}, kind: capacity-block, active: true}}",
-            "capacity.active: is for nodes of Kubernetes, and orchestrator is slurm; remove it",
+            "capacity.active: is for nodes of Kubernetes, and orchestrator is slurm: no equivalent, nodes start",
         ),
         (
             f"{{reservation: {RESERVATION}, kind: capacity-block, active: since monday}}",

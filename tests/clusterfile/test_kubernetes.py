@@ -219,9 +219,9 @@ def test_rejects_a_team_with_nodes_of_no_group() -> None:
 
 def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
     (error,) = problems(GOOD + "slurm: {accounting: false}\n")
-    assert error.startswith("c.yaml:8:1 slurm: configures slurm, and orchestrator is kubernetes; remove one")
+    assert error.startswith("c.yaml:8:9 slurm.accounting: is for Slurm, and orchestrator is kubernetes: no equivalent")
     (error,) = problems(bent("orchestrator: kubernetes", "orchestrator: slurm", GOOD))
-    assert error.startswith("c.yaml:5:1 kubernetes: configures kubernetes, and orchestrator is slurm; remove one")
+    assert error.startswith("c.yaml:5:14 kubernetes.admins: is for Kubernetes, and orchestrator is slurm: administra")
 
 
 @pytest.mark.parametrize(

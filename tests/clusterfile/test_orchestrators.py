@@ -1,13 +1,22 @@
 """Moving: an example with another orchestrator is valid, or names each line without an equivalent, and a remedy."""
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
+from ruamel.yaml import YAML
 
 from support import EXAMPLES
 from ultracluster import clusterfile
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
+from ultracluster.clusterfile.rules._instead import INSTEAD, NODE_KEYS
+from ultracluster.clusterfile.sections._hyperpod import HyperPod
+from ultracluster.clusterfile.sections._kubernetes import Kubernetes
+from ultracluster.clusterfile.sections._slurm import Slurm
 
 REMEDY = re.compile(r"\b(write|remove|use|buy|name|pin|put|choose|create|set|correct)\b")
 
@@ -31,6 +40,80 @@ def test_an_example_moves_or_names_each_line_without_an_equivalent(file: Path, o
             assert REMEDY.search(problem.message), problem.message
     else:
         assert cluster.traits.name == orchestrator
+
+
+@pytest.mark.parametrize("orchestrator", ORCHESTRATORS)
+def test_without_the_keys_of_another_orchestrator_no_further_line_is_named(orchestrator: str) -> None:
+    """One run of `check` names all lines."""
+    for file in EXAMPLES:
+        text = moved(file, orchestrator)
+        first = problems_of(text)
+        data = YAML(typ="safe").load(text)
+        for problem in first:
+            if problem.rule == "other-orchestrator":
+                remove(data, problem.field.split("."))
+        rest = json.dumps(data, default=str)
+        expected = {(problem.field, problem.message) for problem in first if problem.rule != "other-orchestrator"}
+        assert {(problem.field, problem.message) for problem in problems_of(rest)} == expected, file.stem
+
+
+def problems_of(text: str) -> tuple[clusterfile.Located, ...]:
+    try:
+        clusterfile.loads(text, str(EXAMPLES[0]))
+    except clusterfile.ClusterFileError as error:
+        return error.problems
+    return ()
+
+
+def remove(data: dict[str, Any], path: list[str]) -> None:
+    """Remove a key, and mappings that it leaves empty."""
+    if len(path) > 1 and path[0] in data:
+        remove(data[path[0]], path[1:])
+    if len(path) == 1 or data.get(path[0]) == {}:
+        data.pop(path[0], None)
+
+
+SECTIONS: dict[str, type[BaseModel]] = {"slurm": Slurm, "kubernetes": Kubernetes, "hyperpod": HyperPod}
+FOREIGN = [(orchestrator, section) for orchestrator, sections in INSTEAD.items() for section in sections]
+
+
+@pytest.mark.parametrize(("orchestrator", "section"), FOREIGN)
+def test_each_key_of_another_orchestrator_has_something_to_write_instead(orchestrator: str, section: str) -> None:
+    rows = INSTEAD[orchestrator][section]
+    patterns = dict(below(SECTIONS[section]))
+    assert not rows.keys() - patterns.keys(), "rows without a key"
+    for pattern, leaf in patterns.items():
+        above = [".".join(pattern.split(".")[: length + 1]) for length in range(pattern.count(".") + 1)]
+        assert not leaf or any(each in rows for each in above), pattern
+    for text in rows.values():
+        assert REMEDY.search(text), text
+
+
+def test_each_orchestrator_names_the_sections_of_the_others() -> None:
+    for name, traits in ORCHESTRATORS.items():
+        assert set(INSTEAD[name]) == set(SECTIONS) - set(traits.sections)
+    keys = {key for traits in ORCHESTRATORS.values() for key in traits.group_keys}
+    assert set(NODE_KEYS) == keys
+
+
+def below(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield the pattern of each key of a section, and whether it has none below."""
+    for name, field in model.model_fields.items():
+        pattern = f"{prefix}{field.alias or name}"
+        arguments = [argument for argument in flat(field.annotation) if isinstance(argument, type)]
+        models = [argument for argument in arguments if issubclass(argument, BaseModel)]
+        named = f"{pattern}.*" if get_origin(field.annotation) is dict else pattern
+        yield pattern, named == pattern and not models
+        if named != pattern:
+            yield named, not models
+        for each in models:
+            yield from below(each, f"{named}.")
+
+
+def flat(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for argument in get_args(annotation):
+        yield from flat(argument)
 
 
 def test_each_orchestrator_takes_a_file_of_each_other() -> None:
@@ -70,7 +153,11 @@ BAD = [
         "slurm.login.scripts[0].stage: HyperPod runs scripts once slurmd",
     ),
     ("nodes.train", "placement-group: cluster", "HyperPod places its instances itself"),
-    ("", "kubernetes: {version: '1.34'}", "configures kubernetes, and orchestrator is hyperpod-slurm"),
+    (
+        "",
+        "kubernetes: {version: '1.34'}",
+        "kubernetes.version: is for Kubernetes, and orchestrator is hyperpod-slurm: ",
+    ),
     ("", "slurm: {size: LARGE}", "the controller is a node; write its type instead: hyperpod: {controller: m7i.8xl"),
     ("", "slurm: {settings: {NodeName: a}}", "slurm.settings.NodeName: HyperPod writes it itself; remove it"),
     ("", "slurm: {health: {replace: 2}}", "HyperPod replaces faulty nodes itself; write health: true"),
@@ -202,7 +289,7 @@ BAD_KUBERNETES = [
     ("", "hyperpod: {strategy: Merge}", "hyperpod.strategy: HyperPod: is for Slurm"),
     ("", "hyperpod: {bucket: llama-scripts}", "must begin with sagemaker-, for HyperPod reads no other"),
     ("", "hyperpod: {checkpoint-memory: 10}", "hyperpod.checkpoint-memory: "),
-    ("", "slurm: {version: '25.11'}", "configures slurm, and orchestrator is hyperpod-kubernetes"),
+    ("", "slurm: {version: '25.11'}", "slurm.version: is for Slurm, and orchestrator is hyperpod-kubernetes: "),
     ("", "network: {internet: false}", "remove it, or write orchestrator: kubernetes"),
 ]
 
@@ -246,10 +333,41 @@ def test_the_warning_about_an_existing_cluster_names_the_charts() -> None:
 @pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
 def test_the_section_of_hyperpod_is_for_hyperpod(orchestrator: str) -> None:
     text = FILE.replace("hyperpod-slurm", orchestrator) + "hyperpod: {node-recovery: false}\n"
-    with pytest.raises(
-        clusterfile.ClusterFileError, match=f"configures hyperpod-slurm, and orchestrator is {orchestrator}"
-    ):
-        clusterfile.loads(text, "c.yaml")
+    (refusal,) = refusals(text)
+    assert refusal.startswith(
+        f"hyperpod.node-recovery: is for SageMaker HyperPod, and orchestrator is {orchestrator}: "
+    )
+
+
+MOVED = [
+    ("slurm", "kubernetes: {teams: {vision: {nodes: {train: 4}, borrow: false}}}",
+     {"kubernetes.teams.vision": "write slurm: {accounts: {vision: {fairshare: SHARES}}}",
+      "kubernetes.teams.vision.nodes": "write slurm: {accounts: {vision: {settings: {GrpTRES: gres/gpu=32}}}}",
+      "kubernetes.teams.vision.borrow": "accounts use idle nodes unless GrpTRES limits them; remove it"}),
+    ("hyperpod-slurm", "kubernetes: {teams: {vision: {}}}",
+     {"kubernetes.teams.vision": "sacctmgr add account vision fairshare=SHARES; remove it"}),
+    ("kubernetes", "slurm: {queues: {train: {priority: 5}}, users: {ada: {uid: 2001}}}",
+     {"slurm.queues.train": "write kubernetes: {teams: {train: {nodes: {train: 4}}}}",
+      "slurm.queues.train.priority": "jobs name one of two priority classes, production and research; remove it",
+      "slurm.users.ada": "write those of administrators: kubernetes: {admins: [ARN]}"}),
+    ("hyperpod-kubernetes", "slurm: {health: {replace: 2}, login: {count: 2}}",
+     {"slurm.health": "hyperpod: {node-recovery: true}, the default; remove it",
+      "slurm.login.count": "write kubernetes: {system: {count: COUNT}}"}),
+    ("slurm", "hyperpod: {}", {"hyperpod": "remove it"}),
+    ("slurm", "hyperpod: {controller: 5}", {"hyperpod": "remove it"}),
+    ("slurm", "kubernetes: {public-access-cidrs: [203.0.113.0/24]}",
+     {"kubernetes.public-access-cidrs": "write slurm: {login: {ssh: {key-pair: NAME, from: [RANGE]}}}"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("orchestrator", "section", "named"), MOVED)
+def test_each_line_of_another_orchestrator_has_its_remedy(
+    orchestrator: str, section: str, named: dict[str, str]
+) -> None:
+    text = FILE.replace("hyperpod-slurm", orchestrator) + section + "\n"
+    given = {problem.field: problem.message for problem in problems_of(text) if problem.rule == "other-orchestrator"}
+    assert set(given) == set(named)
+    assert all(given[field].endswith(end) for field, end in named.items()), given
 
 
 def test_a_cluster_of_hyperpod_has_a_controller_node_and_the_addresses_of_its_cards() -> None:

@@ -203,3 +203,13 @@ def test_what_replaces_a_home_and_what_does_not() -> None:
     assert replaced("AWS::EFS::FileSystem", {"ThroughputMode": "elastic"}, {"ThroughputMode": "bursting"}) == []
     for name in ("Bucket", "Prefix", "RoleArn", "KmsKeyId"):
         assert replaced("AWS::S3Files::FileSystem", {name: "a"}, {name: "b"}) == [name]
+
+
+def test_a_cluster_of_hyperpod_does_not_return_to_the_database_of_its_controller() -> None:
+    database = {"Endpoint": "a.b", "SecretArn": "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm"}
+    internal, external = ({"Orchestrator": {"Slurm": slurm}} for slurm in ({}, {"AccountingDatabase": database}))
+    path = "Orchestrator.Slurm.AccountingDatabase"
+    assert "does not return to that of its controller" in refused(external, internal, "AWS::SageMaker::Cluster")[path]
+    assert not refused(internal, external, "AWS::SageMaker::Cluster")
+    moved = {"Orchestrator": {"Slurm": {"AccountingDatabase": {**database, "Endpoint": "c.d"}}}}
+    assert not refused(external, moved, "AWS::SageMaker::Cluster")

@@ -56,3 +56,19 @@ def test_the_page_has_what_the_examples_render(mode: str) -> None:
     for row, here in table.items():
         present = any(f"{path}.".startswith(f"{row}.") for path in properties)
         assert present == (mode in HERE[here]), row
+
+
+def test_of_the_example_with_a_database_the_controller_alone_reads_the_secret() -> None:
+    """Policies of the other nodes are those of the controller, too."""
+    created = templates(clusterfile.load(ROOT / "examples" / "hyperpod-ultraserver.yaml"))
+    resources = {id: each for template in created.values() for id, each in template["Resources"].items()}
+    policies = {id: each["Properties"] for id, each in resources.items() if each["Type"] == "AWS::IAM::Policy"}
+    of_controller = {id[:-8] for id, policy in policies.items() if "ControllerRole" in str(policy["Roles"])}
+    shared = {"NodeRoleDefaultPolicy", "MetricsNodeRoleWriteMetrics", "NodeScriptsRead"}
+    assert of_controller == {*shared, "ScriptscontrollerRead", "ControllerRoleDefaultPolicy"}
+    (reader,) = (id for id, policy in policies.items() if "secretsmanager:GetSecretValue" in str(policy))
+    assert reader.startswith("ControllerRoleDefaultPolicy")
+    assert len(policies[reader]["Roles"]) == 1
+    (cluster,) = (each for each in resources.values() if each["Type"] == "AWS::SageMaker::Cluster")
+    executed = {g["InstanceGroupName"]: str(g["ExecutionRole"]) for g in cluster["Properties"]["InstanceGroups"]}
+    assert [name for name, role in executed.items() if "ControllerRole" in role] == ["controller"]

@@ -9,6 +9,7 @@ import aws_cdk as cdk
 import boto3
 import pytest
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Match, Template
 from botocore.session import get_session
@@ -59,11 +60,47 @@ def test_a_strategy_takes_the_place_of_continuous_provisioning() -> None:
     assert "NodeProvisioningMode" not in written
 
 
-def test_an_accounting_database_is_written() -> None:
-    secret = "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm"
-    database = hyperpod.AccountingDatabase(endpoint="db.example.com", secret_arn=secret)
-    slurm = properties(accounting=database)["Properties"]["Orchestrator"]["Slurm"]
-    assert slurm == {"AccountingDatabase": {"Endpoint": "db.example.com", "Port": 3306, "SecretArn": secret}}
+SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm"
+KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+
+
+def test_the_controller_alone_reads_the_secret_of_an_accounting_database() -> None:
+    """Agents of the service serve the credentials of the role to all users of a node."""
+    parent = stack()
+    database = hyperpod.AccountingDatabase(endpoint="db.example.com", secret_arn=SECRET, key_arn=KEY)
+    cluster(parent, "llama", World(parent), accounting=database)
+    template = Template.from_stack(parent)
+    (written,) = template.find_resources("AWS::SageMaker::Cluster").values()
+    slurm = written["Properties"]["Orchestrator"]["Slurm"]
+    assert slurm == {"AccountingDatabase": {"Endpoint": "db.example.com", "Port": 3306, "SecretArn": SECRET}}
+    of_controller, of_nodes = (group["ExecutionRole"] for group in written["Properties"]["InstanceGroups"])
+    assert of_controller != of_nodes
+    readers = {id: policy for id, policy in policies(template).items() if "secretsmanager" in json.dumps(policy)}
+    ((id, reader),) = readers.items()
+    assert reader["Roles"] == [{"Ref": of_controller["Fn::GetAtt"][0]}]
+    statements = reader["PolicyDocument"]["Statement"]
+    assert {"Action": "secretsmanager:GetSecretValue", "Effect": "Allow", "Resource": SECRET} in statements
+    assert {"Action": "kms:Decrypt", "Effect": "Allow", "Resource": KEY} in statements
+    assert id in written["DependsOn"]
+
+
+def test_the_role_allows_grants_for_a_key_of_the_volumes() -> None:
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (read 2026-11-26)."""
+    parent = stack()
+    cluster(parent, "llama", World(parent), volume_key=kms.Key.from_key_arn(parent, "Key", KEY))
+    (policy,) = policies(Template.from_stack(parent)).values()
+    statements = [each for each in policy["PolicyDocument"]["Statement"] if each["Resource"] == KEY]
+    via = {"StringEquals": {"kms:ViaService": "sagemaker.us-east-2.amazonaws.com"}}
+    grant = {"Bool": {"kms:GrantIsForAWSResource": "true"}, **via}
+    assert {each["Action"]: each["Condition"] for each in statements} == {
+        "kms:CreateGrant": grant,
+        "kms:DescribeKey": via,
+    }
+
+
+def policies(template: Template) -> dict[str, dict[str, Any]]:
+    created = template.find_resources("AWS::IAM::Policy")
+    return {id: policy["Properties"] for id, policy in created.items()}
 
 
 def test_nodes_of_an_eks_cluster_have_no_slurm() -> None:
@@ -186,7 +223,6 @@ def _controllers(count: int) -> list[hyperpod.HyperPodInstanceGroup]:
     ]
 
 
-SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm"
 BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
     ({"groups": []}, "groups must be 1 to 100, got 0"),
     ({"groups": _controllers(2)}, "exactly one group must have the node_type 'Controller', got 2"),
@@ -203,6 +239,14 @@ BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
         "an accounting database needs continuous provisioning: leave strategy out",
     ),
     ({"accounting": hyperpod.AccountingDatabase(endpoint="a b", secret_arn="x")}, "must be a host name, got 'a b'"),
+    (
+        {"accounting": hyperpod.AccountingDatabase(endpoint="a.b", secret_arn=SECRET, key_arn="x")},
+        "accounting.key_arn must be",
+    ),
+    (
+        {"strategy": "Merge", "volume_key": kms.Key.from_key_arn(cdk.Stack(), "Key", KEY)},
+        "a key of the volumes needs continuous provisioning: leave strategy or volume_key out",
+    ),
 ]
 
 

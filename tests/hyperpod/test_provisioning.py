@@ -106,7 +106,7 @@ def test_the_function_writes_the_file() -> None:
         (
             {},
             {"strategy": "Merge"},
-            "provisioning is Slurm's older form: leave kubernetes, strategy and accounting out",
+            "provisioning is Slurm's older form: leave kubernetes, strategy, accounting and volume_key out",
         ),
     ],
 )

@@ -303,7 +303,6 @@ def test_the_command_prints_the_configuration_and_the_lines_that_are_lost(tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([str(ROOT / "examples" / "eks-minimal.yaml"), "--parallelcluster"], 1, "has orchestrator: kubernetes"),
         ([str(SLURM["slurm-minimal"]), "--jobs"], 2, "--out DIR is missing"),
         ([str(SLURM["slurm-minimal"]), "--parallelcluster", "--json"], 2, "--out DIR is missing"),
         ([str(SLURM["slurm-minimal"]), "--jobs", "--bucket", "tools", "--out", "x"], 2, "--bucket is for"),
@@ -313,3 +312,26 @@ def test_wrong_usage(arguments: list[str], code: int, message: str) -> None:
     result = RUN.invoke(app, ["render", *arguments])
     assert result.exit_code == code
     assert message in result.stderr
+
+
+def test_a_file_of_another_orchestrator_is_read_as_one_of_slurm(tmp_path: Path) -> None:
+    """Its keys without an equivalent are named line by line, with what to write instead."""
+    example = ROOT / "examples" / "eks-512-gpus.yaml"
+    refused = RUN.invoke(app, ["render", str(example), "--parallelcluster"])
+    assert refused.exit_code == 1
+    first, *lines = refused.stderr.splitlines()
+    assert first.endswith("in the cluster file with orchestrator: slurm, which ParallelCluster runs")
+    named = dict(re.findall(r"^[^ ]+:\d+:\d+ ([^:]+): (.+) \[other-orchestrator\]$", "\n".join(lines), re.MULTILINE))
+    assert len(named) == len(lines)
+    teams = {f"teams.{team}{key}" for team in ("pretrain", "research") for key in ("", ".nodes")}
+    keys = {"public-access-cidrs", "admins", "scaling-tier", "bin-packing", *teams}
+    assert set(named) == {f"kubernetes.{key}" for key in keys}
+    assert "write slurm: {accounts: {pretrain: {settings: {GrpTRES: gres/gpu=384}}}}" in str(named)
+    plain = tmp_path / "plain.yaml"
+    plain.write_text(SLURM["slurm-minimal"].read_text().replace("orchestrator: slurm", "orchestrator: hyperpod-slurm"))
+    printed = RUN.invoke(app, ["render", str(plain), "--parallelcluster"])
+    assert printed.exit_code == 0
+    assert YAML(typ="safe").load(printed.stdout)["Scheduling"]["Scheduler"] == "slurm"
+    assert "orchestrator: ParallelCluster runs Slurm; the configuration is that of this file" in printed.stderr
+    with pytest.raises(ValueError, match="load the file with orchestrator='slurm'"):
+        parallelcluster_configuration(clusterfile.load(example))

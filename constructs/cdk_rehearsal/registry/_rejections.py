@@ -103,6 +103,18 @@ def _changes_instances(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
     }
 
 
+def _drops_accounting(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Check that a cluster of SageMaker HyperPod keeps a database of Slurm's accounting.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
+    (read 2026-11-26)
+    """
+    path = "Orchestrator.Slurm.AccountingDatabase"
+    if at(old, path) is None or at(new, path) is not None:
+        return {}
+    return {path: "a cluster that has an external database does not return to that of its controller"}
+
+
 def _applies(fact: UpdateFact, old: Mapping[str, Any]) -> bool:
     """Return whether a fact applies; an unresolved intrinsic may have any value."""
     pairs = ((at(old, path), expected) for path, expected in fact.only_if.items())
@@ -120,6 +132,6 @@ _BUILT_IN: Mapping[str, Sequence[UpdateRule]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": (_grows_too_little,),
         "AWS::EKS::Cluster": (_skips_a_version,),
-        "AWS::SageMaker::Cluster": (_changes_instances,),
+        "AWS::SageMaker::Cluster": (_changes_instances, _drops_accounting),
     }
 )

@@ -30,16 +30,18 @@ def misuse(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def load(file: str, *, json_: bool = False) -> "ClusterFile":
+def load(
+    file: str, *, json_: bool = False, orchestrator: str | None = None, what: str = "the cluster file"
+) -> "ClusterFile":
     """Load a cluster file, or print all its problems, JSON on stdout, and exit with code 1."""
     from ultracluster import clusterfile
 
     try:
-        return clusterfile.load(file)
+        return clusterfile.load(file, orchestrator=orchestrator)
     except clusterfile.ClusterFileError as error:
         if not json_:
             number = len(error.problems)
-            fail(f"{number} problem{'s' if number > 1 else ''} in the cluster file\n{error}")
+            fail(f"{number} problem{'s' if number > 1 else ''} in {what}\n{error}")
         problems = [
             {"line": p.line, "column": p.column, "field": p.field, "message": p.message, "rule": p.rule}
             for p in error.problems

@@ -27,7 +27,7 @@ from ultracluster.rules import file_checks
 DEFAULT: Any = MappingProxyType({})
 
 
-def load(path: str | os.PathLike[str]) -> ClusterFile:
+def load(path: str | os.PathLike[str], *, orchestrator: str | None = None) -> ClusterFile:
     """Read a cluster file from disk and check it.
 
     A file with `extends: base.yaml` is read as the base with the keys of the file: mappings are merged, everything else
@@ -39,12 +39,13 @@ def load(path: str | os.PathLike[str]) -> ClusterFile:
 
     Args:
         path: The file.
+        orchestrator: Orchestrator to check it for. Default: that of the file.
 
     Raises:
         ClusterFileError: If it cannot be read, or has errors.
     """
     name = os.fspath(path)
-    return _check(*_read(name), name)
+    return _check(*_read(name), name, orchestrator=orchestrator)
 
 
 def locate(path: str | os.PathLike[str], problems: Iterable[Problem]) -> list[Located]:
@@ -199,8 +200,9 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
     return tree, [replace(problem, file=file) for problem in located]
 
 
-def _check(tree: _yaml_tree.Node, located: list[Located], name: str) -> ClusterFile:
+def _check(tree: _yaml_tree.Node, located: list[Located], name: str, **instead: str | None) -> ClusterFile:
     data, empty = _without_empty(tree.plain())
+    data |= {key: value for key, value in instead.items() if value is not None}
     resolve_scripts(data, name)
     _resolve_files(data, name)
     cluster, problems = _assess(data)

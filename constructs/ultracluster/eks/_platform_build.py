@@ -24,6 +24,7 @@ from ultracluster.eks._platform import checksum, grant_publish
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.network import Network
 from ultracluster.security import acknowledge_wildcards
+from ultracluster.storage import private_bucket
 
 # Controllers and the gate have half an hour each.
 _HOURS = 2
@@ -199,7 +200,14 @@ class PlatformBuild(Construct):
 
     def _pipeline(self, project: codebuild.CfnProject, source: ScriptAsset) -> codepipeline.CfnPipeline:
         stack = cdk.Stack.of(self)
-        bucket = _artifacts(self)
+        # CloudFormation deletes no bucket that has objects; this one is empty after a day.
+        bucket = private_bucket(
+            self,
+            "Artifacts",
+            reason="it holds the script of a run for a day, and its readers are the build and the pipeline",
+            versioned=False,
+            lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(1))],
+        )
         objects = bucket.arn_for_objects("*")
         read = iam.PolicyStatement(actions=["s3:GetObject", "s3:GetObjectVersion"], resources=[objects])
         self.role.add_to_policy(read)
@@ -251,26 +259,6 @@ class PlatformBuild(Construct):
         )
         pipeline.node.add_dependency(role, bucket)
         return pipeline
-
-
-def _artifacts(scope: Construct) -> s3.Bucket:
-    """Create the bucket of a pipeline, which keeps the script of a run for a day."""
-    bucket = s3.Bucket(
-        scope,
-        "Artifacts",
-        encryption=s3.BucketEncryption.S3_MANAGED,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
-        lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(1))],
-        # CloudFormation deletes no bucket that has objects; this one is empty after a day.
-        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    )
-    assert bucket.policy is not None
-    bucket.policy.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-    reason = "it holds the script of a run for a day, and its readers are the build and the pipeline"
-    cdk.Validations.of(bucket).acknowledge(cdk.Acknowledgment(id="AwsSolutions-S1", reason=reason))
-    return bucket
 
 
 def _archive(files: Mapping[str, str]) -> bytes:

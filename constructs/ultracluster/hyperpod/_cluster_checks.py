@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aws_cdk import aws_iam as iam
+
 from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
@@ -12,6 +14,7 @@ from ultracluster.planning import arn_problem, text_problem
 from ultracluster.planning.capacity import TrainingPlan
 
 _SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
+_KEY = "arn:aws:kms:REGION:ACCOUNT:key/ID"
 _HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
 
 
@@ -19,19 +22,35 @@ _HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
 class AccountingDatabase:
     """A MySQL database that keeps Slurm's accounting. Default of a cluster: one on its controller.
 
+    Slurm's accounting daemon runs on the controller, and reads the secret with the execution role of its group: the
+    service-linked role of HyperPod has no permission for secrets, and that of AWS's template for controllers has it.
+
     Args:
         endpoint: Host name of the database, which nodes of the cluster reach.
         secret_arn: ARN of the secret with `username` and `password`.
         name: Name of the schema. Default: one that has the id of the cluster.
         port: Port. Default: 3306.
+        key_arn: ARN of the KMS key of the secret. Default: `aws/secretsmanager`.
 
-    See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html (read 2026-11-23)
+    See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html (read 2026-11-23),
+    https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol-AmazonSageMakerHyperPodServiceRolePolicy.html
+    and https://github.com/awslabs/awsome-distributed-ai, 1.architectures/5.sagemaker-hyperpod/
+    sagemaker-hyperpod-slurm-multi-headnode.yaml (commit 95b939c of 2026-07-23; both read 2026-11-26)
     """
 
     endpoint: str
     secret_arn: str
     name: str | None = None
     port: int = 3306
+    key_arn: str | None = None
+
+    def grant_read(self, grantee: iam.IGrantable) -> None:
+        """Allow the controller to read user name and password."""
+        iam.Grant.add_to_principal(
+            grantee=grantee, actions=["secretsmanager:GetSecretValue"], resource_arns=[self.secret_arn]
+        )
+        if self.key_arn is not None:
+            iam.Grant.add_to_principal(grantee=grantee, actions=["kms:Decrypt"], resource_arns=[self.key_arn])
 
 
 def group_problems(
@@ -89,9 +108,13 @@ def _elastic_problems(groups: Sequence[HyperPodInstanceGroup]) -> list[str]:
     return problems
 
 
-def slurm_problems(strategy: str | None, accounting: AccountingDatabase | None, *, kubernetes: bool) -> list[str]:
+def slurm_problems(
+    strategy: str | None, accounting: AccountingDatabase | None, *, kubernetes: bool, key: bool
+) -> list[str]:
     """Return the errors of the settings of Slurm."""
     problems = []
+    if strategy is not None and key:
+        problems.append("a key of the volumes needs continuous provisioning: leave strategy or volume_key out")
     if kubernetes and (strategy is not None or accounting is not None):
         problems.append("strategy and accounting are for Slurm, and the cluster is one of EKS: leave them out")
     if accounting is not None:
@@ -99,6 +122,8 @@ def slurm_problems(strategy: str | None, accounting: AccountingDatabase | None, 
             problems.append("an accounting database needs continuous provisioning: leave strategy out")
         problems += text_problem("accounting.endpoint", accounting.endpoint, _HOST, "a host name")
         problems += arn_problem("accounting.secret_arn", accounting.secret_arn, _SECRET)
+        if accounting.key_arn is not None:
+            problems += arn_problem("accounting.key_arn", accounting.key_arn, _KEY)
         if not 1 <= accounting.port <= 65_535:
             problems.append(f"accounting.port must be 1 to 65,535, got {accounting.port}")
     return problems

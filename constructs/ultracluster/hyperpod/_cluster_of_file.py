@@ -21,7 +21,7 @@ from ultracluster.catalogue.ec2 import Architecture, image_software
 from ultracluster.clusterfile import ClusterFile, node_script
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
-from ultracluster.hyperpod._hyperpod_role import HyperPodRole
+from ultracluster.hyperpod._hyperpod_role import PRINCIPAL, HyperPodRole
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPodMount
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
 from ultracluster.hyperpod._node_boot import CONTROLLER, LOGIN, node_scripts
@@ -62,9 +62,10 @@ class HyperPodSlurmCluster(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id)
         self._cluster, self._network, self._storage = cluster, network, storage
-        #: Execution role of all nodes.
-        self.role = HyperPodRole(self, "NodeRole")
         stack, section = cdk.Stack.of(self), cluster.hyperpod
+        self._volume_key = kms.Key.from_key_arn(self, "VolumeKey", section.volume_key) if section.volume_key else None
+        #: Execution role of all nodes, unless the controller has one.
+        self.role = HyperPodRole(self, "NodeRole", volume_key=self._volume_key)
         #: Bucket of the lifecycle scripts.
         self.bucket: s3.IBucket = (
             scripts_bucket(self, f"sagemaker-{cluster.name}-{stack.account}-{cluster.region}")
@@ -78,6 +79,28 @@ class HyperPodSlurmCluster(Construct):
         #: Node groups by name, which are parts of the one cluster; empty before `add_node_groups`.
         self.node_groups: dict[str, HyperPodCluster] = {}
         self._allow_nodes()
+        #: Execution role of the controller: that of all nodes, or one that alone reads the secret of a database.
+        self.controller_role: iam.Role = self.role if section.accounting is None else self._controller_role()
+
+    def _controller_role(self) -> iam.Role:
+        """Create a role with the permissions of nodes, and of the secret: users of a node have those of its role."""
+        role = iam.Role(self, "ControllerRole", assumed_by=iam.ServicePrincipal(PRINCIPAL))
+        policy = self.role.node.find_child("DefaultPolicy")
+        assert isinstance(policy, iam.Policy)
+        policy.attach_to_role(role)
+        self._database.grant_read(role)
+        return role
+
+    @property
+    def _database(self) -> AccountingDatabase:
+        section = self._cluster.hyperpod.accounting
+        assert section is not None
+        return AccountingDatabase(endpoint=section.endpoint, secret_arn=section.secret, key_arn=section.key)
+
+    @property
+    def _roles(self) -> list[iam.Role]:
+        """Roles of the nodes."""
+        return [*dict.fromkeys((self.role, self.controller_role))]
 
     def _allow_nodes(self) -> None:
         """Allow the nodes what they do at their set-up, and what their jobs do with the role."""
@@ -139,6 +162,12 @@ class HyperPodSlurmCluster(Construct):
         )
         workspace = observability.workspace
         workspace.grants.write(role)
+        if self.controller_role is not self.role:
+            policy = role.node.find_child("WriteMetrics")
+            assert isinstance(policy, iam.Policy)
+            policy.attach_to_role(
+                iam.Role.from_role_name(scope, "MetricsControllerRole", self.controller_role.role_name)
+            )
         if isinstance(workspace, PrometheusWorkspace):
             parameter = ssm.StringParameter(
                 scope,
@@ -183,9 +212,8 @@ class HyperPodSlurmCluster(Construct):
             content=node_scripts_archive(in_place),
             parameter_name=node_scripts_parameter(cluster.name),
             description=f"Files of the nodes of {cluster.name} that change in place: archive and checksum",
-            roles=[self.role],
+            roles=self._roles,
         )
-        database = section.accounting
         created = HyperPodCluster(
             scope,
             "Cluster",
@@ -196,13 +224,9 @@ class HyperPodSlurmCluster(Construct):
             role=self.role,
             scripts=scripts,
             strategy=section.strategy,  # type: ignore[arg-type]  # a word of the file that is checked
-            accounting=None
-            if database is None
-            else AccountingDatabase(endpoint=database.endpoint, secret_arn=database.secret),
+            accounting=None if section.accounting is None else self._database,
             node_recovery=section.node_recovery,
-            volume_key=None
-            if section.volume_key is None
-            else kms.Key.from_key_arn(scope, "VolumeKey", section.volume_key),
+            volume_key=self._volume_key,
         )
         created.node.add_dependency(
             *self._network.ready, *filter(None, (self._storage.lustre, self._storage.home)), *ready
@@ -233,7 +257,8 @@ class HyperPodSlurmCluster(Construct):
             nodes = scripts(record, group=name, jobs=has_jobs and name == LOGIN)
             in_place[name] = nodes.in_place
             user = [*map(node_script, cluster.slurm.login.scripts)] if name == LOGIN else []
-            ready.append(script_list(scope, cluster, name, nodes, user, role=self.role))
+            role = self.controller_role if name == CONTROLLER else self.role
+            ready.append(script_list(scope, cluster, name, nodes, user, role=role))
             groups.append(
                 HyperPodInstanceGroup(
                     name=name,
@@ -243,6 +268,7 @@ class HyperPodSlurmCluster(Construct):
                     script=f"{name}.sh",
                     mounts=mounts,
                     subnet=away,
+                    role=role,
                 )
             )
         partitions = {section: queue.name for queue in cluster.queues for section in queue.sections}

@@ -70,7 +70,8 @@ class HyperPodCluster(_HyperPodClusterBase):
         kubernetes: EKS cluster that the nodes join. Default: Slurm.
         strategy: What keeps the partitions of slurm.conf. Default: continuous provisioning, which merges those of the
             cluster with those of the file, starts with the nodes that it gets, and retries the others.
-        accounting: Existing database of Slurm's accounting. Default: one on the controller.
+        accounting: Existing database of Slurm's accounting, whose secret the execution role of the controller must be
+            allowed to read. Default: one on the controller.
         node_recovery: Reboot or replace faulty nodes. Default: yes.
         volume_key: KMS key of the volumes of the nodes. Default: the service's own.
 
@@ -142,14 +143,17 @@ class HyperPodCluster(_HyperPodClusterBase):
             *(_CLUSTER(text) for text in hyperpod.check_name(name)),
             *check_same_vpc({"subnet": subnet, **named}),
             *map(_CLUSTER, group_problems(groups, scripts=scripts is not None, kubernetes=kubernetes)),
-            *map(_CLUSTER, slurm_problems(strategy, accounting, kubernetes=kubernetes is not None)),
+            *map(
+                _CLUSTER,
+                slurm_problems(strategy, accounting, kubernetes=kubernetes is not None, key=volume_key is not None),
+            ),
         ]
         provisioning = None if scripts is None else scripts.provisioning
         if provisioning is not None:
             roles = {group.name: group.node_type is not None for group in groups}
             problems += map(_CLUSTER, provisioning.problems(roles))
-            if kubernetes is not None or strategy is not None or accounting is not None:
-                text = "provisioning is Slurm's older form: leave kubernetes, strategy and accounting out"
+            if any(each is not None for each in (kubernetes, strategy, accounting, volume_key)):
+                text = "provisioning is Slurm's older form: leave kubernetes, strategy, accounting and volume_key out"
                 problems.append(_CLUSTER(text))
         problems += check_same_region(self, {"volume_key": volume_key})
         if kubernetes is not None and kubernetes.autoscaling and not node_recovery:
@@ -166,9 +170,15 @@ class HyperPodCluster(_HyperPodClusterBase):
         for message in dict.fromkeys(message for group in everyone for message in group.unknown_type):
             cdk.Validations.of(self).add_warning(_TYPE.warning_id, message)
         eks_arn = None if kubernetes is None else kubernetes.cluster_arn
-        nodes = role or HyperPodRole(self, "Role", eks_cluster_arn=eks_arn)
+        nodes = controller = role or HyperPodRole(self, "Role", eks_cluster_arn=eks_arn, volume_key=volume_key)
+        if accounting is not None and role is None:
+            # Of its own: users of a node have the permissions of its role.
+            controller = HyperPodRole(self, "ControllerRole", volume_key=volume_key)
+            accounting.grant_read(controller)
+        executors = [*dict.fromkeys((nodes, controller))]
         if scripts is not None and role is None:
-            scripts.grants.read(nodes)
+            for reader in executors:
+                scripts.grants.read(reader)
         ids = [group.security_group_id for group in security_groups]
         slurm = l1.CfnCluster.ClusterOrchestratorSlurmConfigProperty(
             slurm_config_strategy=strategy,
@@ -199,7 +209,7 @@ class HyperPodCluster(_HyperPodClusterBase):
             cluster_name=name,
             instance_groups=[
                 group.render(
-                    role=nodes,
+                    role=controller if group.node_type == "Controller" else nodes,
                     source_s3_uri=None if scripts is None else scripts.source_s3_uri,
                     security_groups=ids,
                     key=volume_key,
@@ -230,7 +240,7 @@ class HyperPodCluster(_HyperPodClusterBase):
             cdk.Validations.of(self.resource).acknowledge(
                 cdk.Acknowledgment(id=f"CloudFormation-Validate::{_PRICE_LISTS}", reason=_PRICE_LISTS_REASON)
             )
-        for each in (nodes, self.autoscaler_role):
+        for each in dict.fromkeys((*executors, self.autoscaler_role, *(group.role for group in groups))):
             if isinstance(each, iam.Role) and (policy := each.node.try_find_child("DefaultPolicy")) is not None:
                 # The service checks at the creation that the role reaches subnets and scripts.
                 self.resource.node.add_dependency(policy)

@@ -2,16 +2,20 @@
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.planning import checked
-from ultracluster.security import acknowledge_wildcards
+from ultracluster.rules import Refusal
+from ultracluster.security import acknowledge_wildcards, check_same_region
 
 _REASON = (
     "actions on network interfaces, sessions, images and file systems have no resource-level permission, or act on "
     "resources that exist after the node only; log groups of HyperPod have the id of the cluster in their names"
 )
+#: Service that takes the role.
+PRINCIPAL = "sagemaker.amazonaws.com"
 
 
 class HyperPodRole(iam.Role):
@@ -24,13 +28,23 @@ class HyperPodRole(iam.Role):
     Args:
         eks_cluster_arn: ARN of the EKS cluster that the nodes join: they give pods addresses and roles, and pull images
             from Amazon ECR. Default: Slurm.
+        volume_key: KMS key of the volumes of the nodes, for which the service creates grants with this role. The policy
+            of an imported key must allow the same. Default: the service's own.
 
-    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html (read 2026-11-23)
+    Raises:
+        Refusal: If the key is of another Region.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html (read 2026-11-23) and
+    https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (read 2026-11-26)
     """
 
     @checked
-    def __init__(self, scope: Construct, id: str, *, eks_cluster_arn: str | None = None) -> None:
-        super().__init__(scope, id, assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"))
+    def __init__(
+        self, scope: Construct, id: str, *, eks_cluster_arn: str | None = None, volume_key: kms.IKey | None = None
+    ) -> None:
+        super().__init__(scope, id, assumed_by=iam.ServicePrincipal(PRINCIPAL))
+        if problems := check_same_region(self, {"volume_key": volume_key}):
+            raise Refusal(self, problems)
         stack = cdk.Stack.of(self)
         logs = stack.format_arn(
             service="logs",
@@ -64,3 +78,15 @@ class HyperPodRole(iam.Role):
         ):
             self.add_to_principal_policy(statement)
         acknowledge_wildcards(self, ["*", logs, interfaces], _REASON)
+        if volume_key is not None:
+            self._allow_volumes(volume_key)
+
+    def _allow_volumes(self, key: kms.IKey) -> None:
+        via = {"kms:ViaService": f"sagemaker.{cdk.Stack.of(self).region}.amazonaws.com"}
+        for action, more in (
+            ("kms:CreateGrant", {"Bool": {"kms:GrantIsForAWSResource": "true"}}),
+            ("kms:DescribeKey", {}),
+        ):
+            self.add_to_principal_policy(
+                iam.PolicyStatement(actions=[action], resources=[key.key_arn], conditions={"StringEquals": via, **more})
+            )

@@ -16,6 +16,7 @@ from ultracluster.observability import IPrometheusWorkspace
 from ultracluster.planning import arn_problem, checked
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_wildcards, add_managed_policy
+from ultracluster.storage import private_bucket
 
 _AUDIENCE = "sts.amazonaws.com"
 _POLICY_REASON = "The documentation of the add-on names this policy, and AWS maintains it with the add-on"
@@ -71,7 +72,9 @@ class HyperPodInferenceAddOn(Construct):
         provider = iam.CfnOIDCProvider(parent, "Provider", url=issuer_url, client_id_list=[_AUDIENCE])
         identity = _Identity(provider.attr_arn, cdk.Fn.select(1, cdk.Fn.split("//", issuer_url)))
         #: Bucket of the certificates of endpoints.
-        self.bucket: s3.IBucket = _certificates(parent)
+        # Without a name: one of a retained bucket could not be created again. The role names it.
+        reason = "its writer is the operator, and CloudTrail has its changes"
+        self.bucket: s3.IBucket = private_bucket(parent, "Certificates", reason=reason)
         if role is None:
             role = identity.role(parent, "Operator", facts.OPERATOR_SUBJECT, for_sagemaker=True)
             add_managed_policy(role, facts.INFERENCE_POLICY, _POLICY_REASON)
@@ -138,25 +141,6 @@ class _Identity:
         # As text: the issuer, which the service chooses, is a part of keys, and CloudFormation resolves values only.
         resource.assume_role_policy_document = cdk.Fn.sub(text, self._values)
         return role
-
-
-def _certificates(scope: Construct) -> s3.Bucket:
-    # Without a name: one of a retained bucket could not be created again. The role names it.
-    bucket = s3.Bucket(
-        scope,
-        "Certificates",
-        encryption=s3.BucketEncryption.S3_MANAGED,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
-        versioned=True,
-        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    )
-    assert bucket.policy is not None
-    bucket.policy.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-    reason = "its writer is the operator, and CloudTrail has its changes"
-    cdk.Validations.of(bucket).acknowledge(cdk.Acknowledgment(id="AwsSolutions-S1", reason=reason))
-    return bucket
 
 
 def _allow_load_balancers(role: iam.Role) -> None:

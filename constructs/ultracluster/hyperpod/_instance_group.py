@@ -61,6 +61,7 @@ class HyperPodInstanceGroup:
         labels: Labels of Kubernetes nodes. Default: those of the service.
         taints: Taints of Kubernetes nodes, which deep health checks exclude. Default: none.
         minimum: Nodes without which a new group fails after three hours. Default: none; the service retries.
+        role: Execution role of the nodes. Default: that of the cluster.
 
     Raises:
         Refusal: If HyperPod does not take a value. All reasons at once.
@@ -84,6 +85,7 @@ class HyperPodInstanceGroup:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: Sequence[Taint] = ()
     minimum: int | None = None
+    role: iam.IRole | None = None
 
     def __post_init__(self) -> None:
         """Validate all values."""
@@ -144,7 +146,7 @@ class HyperPodInstanceGroup:
         """Return the property of the cluster.
 
         Args:
-            role: Execution role.
+            role: Execution role, unless the group has one.
             source_s3_uri: Location of the lifecycle scripts of the cluster.
             security_groups: Ids of the security groups, for a subnet other than that of the cluster.
             key: Key of the volumes.
@@ -170,7 +172,7 @@ class HyperPodInstanceGroup:
             instance_group_name=self.name,
             instance_type=f"ml.{self.instance_type}",
             instance_count=self.count,
-            execution_role=role.role_arn,
+            execution_role=(self.role or role).role_arn,
             life_cycle_config=lifecycle,
             training_plan_arn=setting.get("TrainingPlanArn"),
             capacity_requirements=_requirements(requirements),

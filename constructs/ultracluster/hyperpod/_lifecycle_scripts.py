@@ -19,6 +19,7 @@ from ultracluster.hyperpod._provisioning import HyperPodProvisioning
 from ultracluster.planning import checked, known, text_problem, token_errors
 from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
+from ultracluster.storage import private_bucket
 
 _BUCKET = error("hyperpod-bucket", "The role of HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
 _SCRIPTS = error("hyperpod-scripts", "Lifecycle scripts are files below one prefix, without Slurm's provisioning file.")
@@ -176,19 +177,5 @@ def _problems(scripts: Mapping[str, str], bucket_name: str | None, bucket: s3.IB
 
 def scripts_bucket(scope: Construct, name: str | None) -> s3.Bucket:
     """Create a bucket for lifecycle scripts."""
-    bucket = s3.Bucket(
-        scope,
-        "Bucket",
-        bucket_name=name,
-        encryption=s3.BucketEncryption.S3_MANAGED,
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
-        versioned=True,
-        removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    )
-    assert bucket.policy is not None
-    bucket.policy.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
     reason = "it holds scripts only, whose readers are the nodes, and CloudTrail has the writers"
-    cdk.Validations.of(bucket).acknowledge(cdk.Acknowledgment(id="AwsSolutions-S1", reason=reason))
-    return bucket
+    return private_bucket(scope, "Bucket", reason=reason, bucket_name=name)

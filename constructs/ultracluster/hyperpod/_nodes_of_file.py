@@ -50,9 +50,12 @@ class HyperPodKubernetesCluster(KubernetesCluster):
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id, cluster=cluster, network=network, storage=storage)
-        #: Execution role of the nodes of HyperPod.
-        self.role = HyperPodRole(self, "HyperPodRole", eks_cluster_arn=self.control_plane.cluster_arn)
         stack, section = cdk.Stack.of(self), cluster.hyperpod
+        self._volume_key = kms.Key.from_key_arn(self, "VolumeKey", section.volume_key) if section.volume_key else None
+        #: Execution role of the nodes of HyperPod.
+        self.role = HyperPodRole(
+            self, "HyperPodRole", eks_cluster_arn=self.control_plane.cluster_arn, volume_key=self._volume_key
+        )
         #: Bucket of the lifecycle scripts.
         self.bucket: s3.IBucket = (
             scripts_bucket(self, f"sagemaker-{cluster.name}-{stack.account}-{cluster.region}")
@@ -117,9 +120,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             scripts=scripts,
             kubernetes=kubernetes,
             node_recovery=section.node_recovery,
-            volume_key=None
-            if section.volume_key is None
-            else kms.Key.from_key_arn(scope, "VolumeKey", section.volume_key),
+            volume_key=self._volume_key,
         )
         created.node.add_dependency(
             *self._network.ready,

@@ -58,7 +58,10 @@ def parallelcluster_configuration(cluster: ClusterFile, *, bucket: str | None = 
         ValueError: If the orchestrator is not AWS PCS.
     """
     if cluster.traits.capacity_service != "pcs":
-        raise ValueError(f"ParallelCluster runs Slurm; this cluster file has orchestrator: {cluster.orchestrator}")
+        raise ValueError(
+            f"ParallelCluster runs Slurm, and orchestrator is {cluster.orchestrator}; load the file with "
+            "orchestrator='slurm', which names each key without an equivalent, and what to write instead"
+        )
     existing = cluster.storage.existing_bucket
     notes: list[Note] = list(key_notes(cluster))
     scripts = Scripts(cluster, bucket or (existing.name if existing else None), notes)

@@ -21,6 +21,7 @@ from ultracluster.storage.lustre._metrics import LustreMetrics
 from ultracluster.storage.s3._data_bucket import DataBucket
 from ultracluster.storage.s3._express_bucket import ExpressBucket, express_endpoint
 from ultracluster.storage.s3._log_bucket import LogBucket
+from ultracluster.storage.s3._private_bucket import private_bucket
 
 __all__ = [
     "ColdDataRelease",
@@ -43,4 +44,5 @@ __all__ = [
     "Tier",
     "access_times",
     "express_endpoint",
+    "private_bucket",
 ]

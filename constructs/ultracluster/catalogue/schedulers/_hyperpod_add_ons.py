@@ -60,6 +60,8 @@ JOB_METRICS: Annotated[tuple[str, ...], Stated(_METRICS, columns="kinds of metri
     "trainingMetrics",
 )
 SCRAPE_SECONDS: Annotated[int, Stated(_METRICS, "s")] = 30
+#: Its pods need a node of 4xlarge or larger.
+OBSERVABILITY_VCPUS: Annotated[int, Stated(_METRICS, "vCPUs of the smallest node")] = 16
 
 #: Add-on that deploys models behind load balancers, with KEDA and the AWS Load Balancer Controller in it.
 INFERENCE: Annotated[str, Stated(_SETUP, columns="name of an add-on")] = "amazon-sagemaker-hyperpod-inference"

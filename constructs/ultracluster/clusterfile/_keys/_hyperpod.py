@@ -8,6 +8,7 @@ class Accounting(TypedDict, total=False):
 
     endpoint: Required[str]
     secret: Required[str]
+    key: str
 
 
 #: SageMaker HyperPod, beside Slurm or Kubernetes.

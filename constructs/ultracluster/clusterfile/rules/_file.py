@@ -14,13 +14,14 @@ from ultracluster.clusterfile.rules._compute_stacks import check_compute_stacks
 from ultracluster.clusterfile.rules._directory import check_directory
 from ultracluster.clusterfile.rules._hyperpod import check_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import check_hyperpod_kubernetes
-from ultracluster.clusterfile.rules._kubernetes import check_kubernetes, check_orchestrator
+from ultracluster.clusterfile.rules._kubernetes import check_kubernetes
 from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases, check_updates
 from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
 from ultracluster.clusterfile.rules._nodes import check_node_groups
 from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
+from ultracluster.clusterfile.rules._other_orchestrator import check_orchestrator
 from ultracluster.clusterfile.rules._private import (
     check_perimeter,
     check_private,
@@ -131,6 +132,7 @@ def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
     yield ("hyperpod", "volume-key"), valid(lambda: draft.hyperpod.volume_key)
     if accounting := valid(lambda: draft.hyperpod.accounting):
         yield ("hyperpod", "accounting", "secret"), accounting.secret
+        yield ("hyperpod", "accounting", "key"), accounting.key
     yield ("slurm", "logs", "encryption-key"), valid(lambda: draft.slurm.logs.encryption_key)
 
 

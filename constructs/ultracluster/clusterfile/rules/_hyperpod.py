@@ -11,7 +11,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._scripts import Script
-from ultracluster.planning.capacity import OnDemand, Spot
+from ultracluster.planning.capacity import OnDemand, Spot, TrainingPlan
 from ultracluster.planning.s3 import existing_bucket_problems
 
 _TYPE = shared("hyperpod-type")
@@ -24,6 +24,8 @@ _PARTITION = error("hyperpod-partition", "HyperPod puts a node group into one pa
 _STORAGE = error("hyperpod-storage", "HyperPod mounts FSx for Lustre itself, with EFA where both sides have it.")
 _PRIVATE = error("hyperpod-private", "AWS does not publish the endpoints and buckets that HyperPod nodes need.")
 _ACCOUNTING = error("hyperpod-accounting", "An accounting database needs continuous provisioning.")
+_KEY = error("hyperpod-volume-key", "A key of the volumes needs continuous provisioning.")
+_PLAN = error("hyperpod-training-plan", "A training plan is used in the account that bought it.", acceptable=True)
 _BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
 _SCRIPT = error("hyperpod-script", "HyperPod runs scripts once on a new node, after its image has started Slurm.")
 MODE = error("hyperpod-mode", "Some settings of HyperPod are for Slurm, and others for Kubernetes.")
@@ -121,8 +123,17 @@ def check_names(draft: Draft) -> Iterator[Problem]:
 
 
 def check_types(draft: Draft) -> Iterator[Problem]:
-    """Check that HyperPod has the types of the node groups."""
+    """Check that HyperPod has the types of the node groups, and the account their training plans."""
+    account = valid(lambda: draft.account)
     for group in draft.node_groups:
+        # ListTrainingPlans returns those of the account: https://docs.aws.amazon.com/sagemaker/latest/dg/
+        # training-plan-creation-using-api-cli-sdk.html; no page shares one (read 2026-11-26).
+        plan = group.capacity.arn.split(":")[4] if isinstance(group.capacity, TrainingPlan) else None
+        if account is not None and plan not in (None, account):
+            message = (
+                f"is of the account {plan}, and the cluster is in {account}: AWS documents no sharing of training plans"
+            )
+            yield _PLAN(("nodes", group.section, "capacity", "training-plan"), f"{message}; buy one in {account}")
         for message in hyperpod.check_type(group.instance_type.name):
             yield _TYPE(("nodes", group.section, "type"), f"{message}; use another type")
 
@@ -181,6 +192,10 @@ def _check_section(draft: Draft) -> Iterator[Problem]:
     if section.accounting is not None and section.strategy is not None:
         message = "a database needs continuous provisioning, which strategy turns off; remove one of the two"
         yield _ACCOUNTING(("hyperpod", "accounting"), message, at_key=True)
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (read 2026-11-26)
+    if section.volume_key is not None and section.strategy is not None:
+        message = "a key needs continuous provisioning, which strategy turns off; remove one of the two"
+        yield _KEY(("hyperpod", "volume-key"), message, at_key=True)
     if section.checkpoint_memory is not None:
         message = "HyperPod keeps checkpoints in the memory of nodes with Kubernetes only; remove it"
         yield MODE(("hyperpod", "checkpoint-memory"), message, at_key=True)

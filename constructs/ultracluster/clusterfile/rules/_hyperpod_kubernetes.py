@@ -6,6 +6,7 @@ from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes as facts
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._hyperpod import (
     MODE,
@@ -25,6 +26,7 @@ _TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of 
 _ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
 _OPERATOR = error("hyperpod-operator", "The training operator of HyperPod works with Kueue, and with no other queue.")
 _METRICS = error("hyperpod-metrics", "The observability add-on of HyperPod needs a workspace, which metrics have.")
+_SMALL = error("hyperpod-metrics-nodes", "Pods of the observability add-on need a larger node.", acceptable=True)
 _KARPENTER = error("hyperpod-karpenter", "HyperPod runs Karpenter in clusters whose nodes it recovers.")
 _LATE = warning("hyperpod-add-on-nodes", "Add-ons of HyperPod run on its nodes, which must have joined.")
 _TEAMS = error(
@@ -88,9 +90,23 @@ def _check_cluster(draft: Draft) -> Iterator[Problem]:
             "writes to the workspace of observability, whose profile none creates no workspace; remove one of the two"
         )
         yield _METRICS((*path, "add-ons", hyperpod_add_ons.OBSERVABILITY), message, at_key=True)
+    if (
+        hyperpod_add_ons.OBSERVABILITY in requested.add_ons
+        and draft.node_groups
+        and not any(map(_is_large, draft.node_groups))
+    ):
+        message = (
+            "needs a node of 4xlarge or larger; write a group such as nodes: {services: {type: m5.4xlarge, count: 2}}"
+        )
+        yield _SMALL((*path, "add-ons", hyperpod_add_ons.OBSERVABILITY), message, at_key=True)
     if facts.TRAINING_OPERATOR in requested.add_ons and requested.scheduler not in ("kueue", _GOVERNANCE_NAME):
         message = f"the training operator supports Kueue only, got {requested.scheduler}; remove it, or the add-on"
         yield _OPERATOR((*path, "scheduler"), message)
+
+
+def _is_large(group: NodeGroup) -> bool:
+    """Return whether the pods of the observability add-on fit on a node that runs by itself."""
+    return not group.elastic and group.instance_type.vcpus >= hyperpod_add_ons.OBSERVABILITY_VCPUS
 
 
 def _check_governance(draft: Draft) -> Iterator[Problem]:
@@ -112,11 +128,13 @@ def warn_hyperpod_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]
     late = [name for name in cluster.traits.kubernetes_nodes.add_ons if name in cluster.kubernetes.add_ons]
     if cluster.kubernetes.scheduler == _GOVERNANCE_NAME:
         late.insert(0, facts.TASK_GOVERNANCE)
-    if late and all(group.gpus for group in cluster.node_groups):
+    large = hyperpod_add_ons.OBSERVABILITY in late
+    if late and not any(not group.gpus and (_is_large(group) or not large) for group in cluster.node_groups):
+        size = "m5.4xlarge" if large else "m5.2xlarge"
         yield (
             _LATE,
             f"pods of {', '.join(late)} run on nodes of HyperPod, and the add-on fails if none joins in time: write a "
-            "group without GPUs, such as nodes: {services: {type: m5.2xlarge, count: 2}}, or add it once nodes joined",
+            f"group without GPUs, such as nodes: {{services: {{type: {size}, count: 2}}}}, or add it once nodes joined",
         )
     existing = cluster.kubernetes.existing
     if existing is not None:

@@ -1,4 +1,4 @@
-"""Rules of Kubernetes and of keys of one orchestrator."""
+"""Rules of Kubernetes."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -8,15 +8,16 @@ from ultracluster.catalogue.schedulers import eks, eks_add_ons, registries
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
+from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._hyperpod_add_ons import instead_of_add_on
+from ultracluster.clusterfile.rules._other_orchestrator import OTHER
 from ultracluster.clusterfile.rules._platform import check_platform
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
-from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation, UltraServerBlock
+from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation
 
 _KUBERNETES_NO_ADMINS = warning("kubernetes-no-admins", "No principal has access to the Kubernetes cluster.")
 _KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all addresses.")
@@ -26,7 +27,6 @@ _TIER = shared("kubernetes-scaling-tier")
 _REGISTRY = warning(
     "kubernetes-registry", "A registry beside Amazon ECR of the region needs more than the role of nodes."
 )
-_OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of the other one would have no effect.")
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
 _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
@@ -47,35 +47,6 @@ _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerock
 _ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zone and with the image of the cluster.")
 
 _HERE: Path = ("kubernetes",)
-
-
-def check_orchestrator(draft: Draft) -> Iterator[Problem]:
-    """Check that no key is for the other orchestrator."""
-    if not draft.orchestrator:
-        return
-    configures = {section: traits for traits in reversed([*ORCHESTRATORS.values()]) for section in traits.sections}
-    for section, other in configures.items():
-        if section in draft.model_fields_set and section not in draft.traits.sections:
-            message = f"configures {other.name}, and orchestrator is {draft.orchestrator}; remove one of the two"
-            yield _OTHER((section,), message, at_key=True)
-    # A key that two of them have is named once, by the first.
-    problems = [problem for other in reversed([*ORCHESTRATORS.values()]) for problem in _check_keys(other, draft)]
-    yield from {problem.path: problem for problem in problems}.values()
-
-
-def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
-    message = f"is for nodes of {other.title}, and orchestrator is {draft.orchestrator}; remove it"
-    for name, section in draft.nodes.items():
-        for key in sorted({*other.group_keys} - {*draft.traits.group_keys}):
-            if key in section.model_fields_set:
-                hint = ", and put what nodes need into their image or a DaemonSet" if key == "scripts" else ""
-                yield _OTHER(("nodes", name, key), message + hint, at_key=True)
-    capacities = {group.section: group.capacity for group in draft.node_groups}
-    for name, capacity in capacities.items():
-        if isinstance(capacity, CapacityBlock | UltraServerBlock):
-            for key in sorted({*other.capacity_keys} - {*draft.traits.capacity_keys}):
-                if getattr(capacity, key):
-                    yield _OTHER(("nodes", name, "capacity", key), message, at_key=True)
 
 
 def check_kubernetes(draft: Draft) -> Iterator[Problem]:
@@ -103,7 +74,7 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
 def _check_notifications(draft: Draft) -> Iterator[Problem]:
     for key in sorted({"drain", "notice"} & draft.notifications.model_fields_set):
         message = "is for Slurm: EKS scales a node group in by itself, 40 minutes before its block ends; remove it"
-        yield _OTHER(("notifications", key), message, at_key=True)
+        yield OTHER(("notifications", key), message, at_key=True)
 
 
 def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:

@@ -34,7 +34,8 @@ class Accounting(Section):
     """An existing MySQL database of Slurm's accounting."""
 
     endpoint: Host = Field(description="Host name, which the nodes reach.")
-    secret: SecretArn = Field(description="ARN of the secret with user name and password.")
+    secret: SecretArn = Field(description="ARN of the secret with user name and password, which the controller reads.")
+    key: t.KeyArn | None = Field(default=None, description="KMS key of the secret. Default: aws/secretsmanager.")
 
 
 class HyperPod(Section):
@@ -68,5 +69,6 @@ class HyperPod(Section):
         default=None, description="Existing bucket for lifecycle scripts, named sagemaker-... Default: a new one."
     )
     volume_key: t.KeyArn | None = Field(
-        default=None, description="KMS key of the volumes of the nodes. Default: the service's own."
+        default=None,
+        description="KMS key of the volumes of the nodes, which an instance group keeps. Default: the service's own.",
     )

@@ -22,7 +22,8 @@ from ultracluster.security import check_same_region, shown
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
-from ultracluster.storage.s3._log_bucket import RETENTION, keep_policy, log_bucket
+from ultracluster.storage.s3._log_bucket import RETENTION, log_bucket
+from ultracluster.storage.s3._private_bucket import keep_policy
 
 _EXISTING = shared("existing-bucket")
 _PURPOSE = error("bucket-purpose", "The purpose decides for how long a bucket keeps what is overwritten.")

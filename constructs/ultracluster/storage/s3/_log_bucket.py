@@ -8,6 +8,7 @@ from ultracluster.planning import checked
 from ultracluster.rules import Refusal, error
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
+from ultracluster.storage.s3._private_bucket import private_bucket
 
 # A year covers an annual audit; a choice, not a limit of the service.
 RETENTION = cdk.Duration.days(365)
@@ -72,28 +73,12 @@ class LogBucket(cdk.Resource):
 
 def log_bucket(scope: Construct, id: str, retention: cdk.Duration, removal_policy: cdk.RemovalPolicy) -> s3.Bucket:
     """Create the bucket."""
-    # Without object_ownership: without the flag serverAccessLogsUseBucketPolicy the CDK adds an ACL here.
-    bucket = s3.Bucket(
+    return private_bucket(
         scope,
         id,
-        encryption=s3.BucketEncryption.S3_MANAGED,
-        versioned=True,
+        reason="S3 access logs of a log bucket would log themselves",
         # S3 also removes the delete marker that remains in the end: https://docs.aws.amazon.com/AmazonS3/latest/userguide/
         # lifecycle-expire-general-considerations.html (read 2026-11-25)
         lifecycle_rules=[s3.LifecycleRule(id="Expire", expiration=retention, noncurrent_version_expiration=_RESTORE)],
-        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-        enforce_ssl=True,
-        minimum_tls_version=1.2,
         removal_policy=removal_policy,
     )
-    keep_policy(bucket, removal_policy)
-    cdk.Validations.of(bucket).acknowledge(
-        cdk.Acknowledgment(id="AwsSolutions-S1", reason="S3 access logs of a log bucket would log themselves")
-    )
-    return bucket
-
-
-def keep_policy(bucket: s3.Bucket, removal_policy: cdk.RemovalPolicy) -> None:
-    """Retain the policy with the bucket: without it the bucket takes plain HTTP, and no access logs."""
-    if bucket.policy is not None:
-        bucket.policy.apply_removal_policy(removal_policy)
