@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._instead import INSTEAD, NODE_KEYS
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
 
@@ -21,19 +20,21 @@ def check_orchestrator(draft: Draft) -> Iterator[Problem]:
     """Check that no key is for another orchestrator."""
     if not draft.orchestrator:
         return
-    for section, rows in INSTEAD[draft.traits.name].items():
-        if section in draft.model_fields_set:
-            yield from _section_problems(section, rows, draft)
+    for section in sorted((_TITLES.keys() - {*draft.traits.sections}) & draft.model_fields_set):
+        yield from _section_problems(section, draft)
     # A key that two of them have is named once, by the first.
     problems = [problem for other in reversed([*ORCHESTRATORS.values()]) for problem in _check_keys(other, draft)]
     yield from {problem.path: problem for problem in problems}.values()
 
 
-def _section_problems(section: str, rows: Mapping[str, str], draft: Draft) -> Iterator[Problem]:
+def _section_problems(section: str, draft: Draft) -> Iterator[Problem]:
     """Yield a problem for each key of a section that has a row; one for a section without valid keys."""
+    # Here and not at the top: few files have such keys.
+    from ultracluster.clusterfile.rules._instead import INSTEAD
+
     why = f"is for {_TITLES[section]}, and orchestrator is {draft.orchestrator}"
     value = valid(lambda: getattr(draft, section))
-    named = [] if value is None else [*_with_rows(value, rows)]
+    named = [] if value is None else [*_with_rows(value, INSTEAD[draft.traits.name][section])]
     for path, instead in named or [((), "remove it")]:
         yield OTHER((section, *path), f"{why}: {_with_numbers(instead, path, draft)}", at_key=True)
 
@@ -80,6 +81,8 @@ def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
     for name, section in draft.nodes.items():
         for key in sorted({*other.group_keys} - {*draft.traits.group_keys}):
             if key in section.model_fields_set:
+                from ultracluster.clusterfile.rules._instead import NODE_KEYS
+
                 yield OTHER(("nodes", name, key), f"{why}: {NODE_KEYS[key]}", at_key=True)
     for group in draft.node_groups:
         if isinstance(group.capacity, CapacityBlock | UltraServerBlock):
