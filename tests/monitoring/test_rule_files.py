@@ -52,6 +52,22 @@ def test_rule_files_beside_the_cluster_file_are_namespaces(tmp_path: Path) -> No
         ("{rules: [team.yaml]}", TEAM.replace("30m", "30"), "has for: 30; write a duration such as 10m"),
         ("{rules: [team.yaml]}", TEAM.replace("mfu_ratio", "mfu_rati"), "did you mean ultracluster_job_mfu_ratio?"),
         (
+            "{rules: [team.yaml]}",
+            TEAM.replace("job_mfu", "gpu_fp64_active"),
+            "reads ultracluster_gpu_fp64_active_ratio, which is not collected with the profile standard; set "
+            "observability: {profile: full}",
+        ),
+        (
+            "{rules: [team.yaml], profile: basic}",
+            TEAM.replace("ultracluster_job_mfu_ratio", "node_load1"),
+            "reads node_load1, which is not collected with the profile basic; set observability: {profile: standard}",
+        ),
+        (
+            "{rules: [team.yaml]}",
+            TEAM.replace("ultracluster_job_mfu_ratio", "DCGM_FI_DEV_FAN_SPEED"),
+            "reads DCGM_FI_DEV_FAN_SPEED, which is not collected",
+        ),
+        (
             "{routes: [{matchers: ['team=~\"(nlp\"']}]}",
             TEAM,
             "is no regular expression: missing ), unterminated subpattern",
@@ -75,6 +91,11 @@ def test_rejects_what_the_workspace_would_reject(tmp_path: Path, section: str, t
     with pytest.raises(clusterfile.ClusterFileError) as error:
         clusterfile.load(path)
     assert message in str(error.value)
+
+
+def test_a_rule_may_read_what_its_profile_collects(tmp_path: Path) -> None:
+    text = TEAM.replace("ultracluster_job_mfu_ratio", "ultracluster_gpu_fp64_active_ratio + DCGM_FI_DEV_FAN_SPEED")
+    clusterfile.load(cluster_of(tmp_path, "{rules: [team.yaml], profile: full}", team=text))
 
 
 def test_check_asks_promtool_too(tmp_path: Path) -> None:

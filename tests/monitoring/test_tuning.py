@@ -62,7 +62,7 @@ def test_each_threshold_can_be_replaced(name: str) -> None:
 
 def test_every_problem_is_reported_at_once() -> None:
     with pytest.raises(ValueError, match=r"(?s)no alert 'JobHungs'; did you mean JobHung\?.*must be one of critical.*"
-                       r"GpuMissing has no threshold.*JobSlow must be a number from 0 on, got nan.*"
+                       r"GpuMissing has no threshold.*JobSlow must be 1 to 100, got nan.*"
                        r"pending period of JobHung must be a number"):  # fmt: skip
         Tuning(
             off=("JobHungs",),
@@ -78,7 +78,16 @@ def test_every_problem_is_reported_at_once() -> None:
         ("{off: [JobHungs]}", "there is no alert 'JobHungs'; did you mean JobHung?"),
         ("{off: [Zzz9]}", "there is no alert 'Zzz9'; docs/reference/alerts.md lists them"),
         ("{thresholds: {GpuMissing: 1}}", "GpuMissing has no threshold to change"),
-        ("{thresholds: {EfaDeviceSlow: 40}}", "EfaDeviceSlow must be a share from 0 to 1, got 40; write 0.4 for 40 %"),
+        (
+            "{thresholds: {EfaDeviceSlow: 40}}",
+            "EfaDeviceSlow must be 0 to 1, got 40: it is compared with a share; write 0.4 for 40 %",
+        ),
+        (
+            "{thresholds: {GpuTemperatureHigh: 8700}}",
+            "GpuTemperatureHigh must be 30 to 120 °C, got 8700: GPUs are warmer",
+        ),
+        ("{thresholds: {MountSlow: 10}}", "MountSlow must be 0.1 to 5 seconds, got 10: the check gives up after five"),
+        ("{thresholds: {JobSlow: 0.15}}", "JobSlow must be 1 to 100, got 0.15: it is compared with a multiple"),
         ("{thresholds: {JobHung: -1}}", "a threshold must be a number from 0"),
         ("{thresholds: {JobHung: .nan}}", "a threshold must be a number from 0"),
         ("{thresholds: {JobHung: true}}", "a threshold must be a number from 0"),

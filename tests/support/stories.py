@@ -122,6 +122,7 @@ def baseline() -> dict[str, Series]:
         add(node, "node", "ultracluster_node_info", 1, node=node)
         for mode, share in (("idle", 0.6), ("user", 0.4), ("iowait", 0)):
             add(node, "node", "ultracluster_cpu_seconds_total", 1e6, 192 * 60 * share, mode=mode)
+        add(node, "node", "node_network_transmit_bytes_total", 0, 60 * 1.5e6, device="ens32")
         for check in ("devices", "mounts"):
             add(node, "node", "ultracluster_health_ok", 1, check=check)
         for metric, value in _MOUNT.items():
@@ -163,6 +164,7 @@ _MOUNT = {"ultracluster_mount_mounted": 1, "ultracluster_mount_over_efa": 1, "ul
 # At work and idle, under DCGM's names before 4.7.
 _GPU = {
     "DCGM_FI_DEV_GPU_TEMP": (62, 34), "DCGM_FI_DEV_MEMORY_TEMP": (68, 36), "DCGM_FI_DEV_POWER_USAGE": (590, 92),
+    "DCGM_FI_DEV_ENFORCED_POWER_LIMIT": (700, 700),
     "DCGM_FI_DEV_SM_CLOCK": (1905, 345), "DCGM_FI_DEV_FB_USED": (71000, 4), "DCGM_FI_DEV_FB_FREE": (10000, 81000),
     "DCGM_FI_DEV_GPU_UTIL": (97, 0), "DCGM_FI_PROF_GR_ENGINE_ACTIVE": (0.95, 0), "DCGM_FI_PROF_SM_ACTIVE": (0.86, 0),
     "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE": (0.46, 0), "DCGM_FI_PROF_DRAM_ACTIVE": (0.5, 0),

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -82,9 +82,11 @@ def test_time_goes_into_steps_or_into_causes(module: ModuleType, clock: Clock, t
         job.step(step, tokens=1000)
         clock.now += 2
     with job.checkpoint():
+        assert samples(tmp_path)["train_checkpoint_in_progress"] == 1
         clock.now += 7
     job.step(11, tokens=1000)
     values = samples(tmp_path)
+    assert values["train_checkpoint_in_progress"] == 0
     assert values["train_startup_seconds"] == 100
     assert values["train_productive_seconds_total"] == 20
     assert values['train_lost_seconds_total{cause="checkpoint"}'] == values["train_checkpoint_seconds"] == 7
@@ -98,6 +100,15 @@ def test_time_goes_into_steps_or_into_causes(module: ModuleType, clock: Clock, t
     values = samples(tmp_path)
     assert values['train_lost_seconds_total{cause="repeated"}'] == 12
     assert values["train_productive_seconds_total"] == 4
+
+
+def test_a_checkpoint_that_fails_is_neither_complete_nor_in_progress(module: ModuleType, tmp_path: Path) -> None:
+    job = module.Job(every=0)
+    with pytest.raises(OSError, match="full"), job.checkpoint():
+        raise OSError("full")
+    values = samples(tmp_path)
+    assert values["train_checkpoint_in_progress"] == 0
+    assert "train_last_checkpoint_timestamp_seconds" not in values
 
 
 def test_mfu_follows_from_tokens_and_the_peak_of_the_gpus(
@@ -215,11 +226,15 @@ def test_hugging_faces_trainer_reports(
     for step in range(1, 4):
         clock.now += 4
         state.global_step, state.num_input_tokens_seen = step, 500 * step
-        callback.on_step_end(None, state, None, model=None)
-        callback.on_log(None, state, None, logs={"loss": 3.0}, model=None)
+        # DefaultFlowCallback, which is the first of the callbacks, decides before ours.
+        control = SimpleNamespace(should_save=step == 3)
+        callback.on_step_end(None, state, control, model=None)
+        assert samples(tmp_path).get("train_checkpoint_in_progress", 0) == control.should_save
+        callback.on_log(None, state, control, logs={"loss": 3.0}, model=None)
     clock.now += 9
-    callback.on_save(None, state, None, model=None)
+    callback.on_save(None, state, control, model=None)
     values = samples(tmp_path)
+    assert values["train_checkpoint_in_progress"] == 0
     assert (values["train_step"], values["train_loss"], values["train_checkpoint_seconds"]) == (3, 3, 9)
     assert values["train_tokens_total"] == 1500
 
@@ -242,9 +257,11 @@ def test_lightning_and_nemo_report(
         trainer.global_step = step
         callback.on_train_batch_end(trainer, None, {"loss": 2.0}, None, step)
     callback.on_save_checkpoint(trainer, None, {})
+    assert samples(tmp_path)["train_checkpoint_in_progress"] == 1
     clock.now += 6
     callback.on_train_end(trainer, None)
     values = samples(tmp_path)
+    assert values["train_checkpoint_in_progress"] == 0
     assert (values["train_step"], values["train_loss"], values["train_checkpoint_seconds"]) == (3, 2, 6)
 
 
@@ -282,6 +299,7 @@ def test_megatron_reports(module: ModuleType, clock: Clock, tmp_path: Path) -> N
         return {"lm loss": 1.5}, 0
 
     def save_checkpoint(*_: object) -> str:
+        assert samples(tmp_path)["train_checkpoint_in_progress"] == 1
         clock.now += 8
         return "saved"
 

@@ -113,6 +113,7 @@ def file_problems(cluster: ClusterFile) -> list[Problem]:
 
 def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
     taken = {"recording", "alerts"}
+    profile = profile_of(cluster) or Profile.FULL
     for index, path in enumerate(cluster.observability.rules):
         place: Path = ("observability", "rules", index)
         name = FilePath(path).name.removesuffix(".yaml")
@@ -124,7 +125,7 @@ def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
         except (OSError, ValueError) as error:
             yield RULE_FILES(place, f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
         else:
-            yield from (RULE_FILES(place, message) for message in rule_problems({name: text}))
+            yield from (RULE_FILES(place, message) for message in rule_problems({name: text}, profile))
 
 
 def _route_problems(cluster: ClusterFile) -> Iterator[Problem]:

@@ -81,11 +81,12 @@ def scraped_series(
     of_gpus = gpus * sum(len(fields(metric, gpu)) for metric in DCGM_METRICS if metric.profile <= profile)
     counters = len(EFA_COUNTERS) + (len(EFA_COUNTERS_FULL) if profile >= Profile.FULL else 0)
     # Name and expected devices 3, CPU 8, memory 2, boot and age of the file 2, two checks of the health; topology 1
-    # with GPUs.
-    of_node = 17 + bool(gpus) + gpus + efa_devices * (1 + counters) + 4 * mounts + 2 * filesystems
+    # with GPUs; sent of each interface of IP.
+    interfaces = min(8, instance_type.max_interfaces)
+    of_node = 17 + bool(gpus) + gpus + efa_devices * (1 + counters) + 4 * mounts + 2 * filesystems + interfaces
     if profile >= Profile.STANDARD:
-        # Load 1; sent and received of each interface of IP; read and written of each disk; Lustre 2.
-        of_node += 1 + 2 * min(8, instance_type.max_interfaces) + 2 * max(1, instance_type.nvme[0]) + 2
+        # Load 1; received of each interface; read and written of each disk; Lustre 2.
+        of_node += 1 + interfaces + 2 * max(1, instance_type.nvme[0]) + 2
     if profile >= Profile.FULL:
         of_node += _FULL_EXTRAS
     return of_gpus + of_node + _AGENT + PER_SCRAPE * (3 if gpus else 2)

@@ -31,7 +31,9 @@ class Checkpoints:
         """Begin to write a checkpoint: the training waits until its tensors are copied to the memory of the host."""
         self.finish()
         began = time.monotonic()
+        self._job.saving()
         self._writing = dcp.async_save(state, checkpoint_id=str(self.path(step)), process_group=self._group)
+        self._job.saving(False)
         self._waited = time.monotonic() - began
 
     def poll(self) -> None:
@@ -44,6 +46,7 @@ class Checkpoints:
         if self._writing is None:
             return
         began = time.monotonic()
+        self._job.saving()
         self._writing.result()
         self._writing = None
         self._job.saved(self._waited + time.monotonic() - began)

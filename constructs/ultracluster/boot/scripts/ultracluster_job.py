@@ -33,6 +33,7 @@ _RESTART = ("SLURM", "TORCHELASTIC", "JOBSET")
 METRICS = (
     *("train_step", "train_step_seconds", "train_tokens_total", "train_loss", "train_mfu_ratio"),
     *("train_last_checkpoint_timestamp_seconds", "train_checkpoint_seconds", "train_checkpoint_interval_seconds"),
+    "train_checkpoint_in_progress",
     *("train_startup_seconds", "train_restarts_total", "train_productive_seconds_total", "train_lost_seconds_total"),
 )
 
@@ -120,16 +121,27 @@ class Job:
 
     @contextlib.contextmanager
     def checkpoint(self) -> Iterator[None]:
-        """Report the checkpoint that is written inside; one that fails is not reported."""
+        """Report the checkpoint that is written inside; one that fails is not reported as complete."""
         began = time.monotonic()
-        yield
+        self.saving()
+        try:
+            yield
+        except BaseException:
+            self.saving(False)
+            raise
         self.saved(time.monotonic() - began)
+
+    def saving(self, waits: bool = True) -> None:
+        """Report that the training waits for a checkpoint from now on, or no longer does."""
+        self.values["train_checkpoint_in_progress"] = waits
+        self.write()
 
     def saved(self, seconds: float) -> None:
         """Report a complete checkpoint that took so many seconds of the training's time."""
         if not self.active:
             return
         self.values.update(train_last_checkpoint_timestamp_seconds=time.time(), train_checkpoint_seconds=seconds)
+        self.values["train_checkpoint_in_progress"] = False
         self.lost["checkpoint"] += seconds
         if self._last is not None:
             self._last = min(self._last + seconds, time.monotonic())
@@ -204,6 +216,12 @@ def hugging_face(**options: Any) -> Any:
             seen = float(getattr(state, "num_input_tokens_seen", 0) or 0)
             self.job.step(state.global_step, tokens=seen - self._tokens)
             self._tokens, self._since = seen, time.monotonic()
+            self.on_epoch_end(args, state, control)
+
+        def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            # The Trainer's own callback has decided before.
+            if getattr(control, "should_save", False):
+                self.job.saving()
 
         def on_log(self, *args: Any, logs: Any = None, **kwargs: Any) -> None:
             if logs and "loss" in logs:
@@ -241,6 +259,7 @@ def lightning(**options: Any) -> Any:
         def on_save_checkpoint(self, *args: Any) -> None:
             # Lightning calls this before it writes; the next batch begins when the file is there.
             self._saving = time.monotonic()
+            self.job.saving()
 
         def on_train_end(self, *args: Any) -> None:
             if self._saving is not None:

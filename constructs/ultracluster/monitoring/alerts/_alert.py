@@ -4,13 +4,17 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from ultracluster.monitoring.alerts._bounds import Bounds
 from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
 from ultracluster.rules import Refusal
 
 #: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
-#: their number. All alerts together stay below AMP's quota of 1,000 active alerts
-#: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-21): a test adds them up.
-MOST = 17
+#: their number, and the names of the nodes. All alerts together stay below AMP's quota of 1,000 active alerts
+#: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-26): a test adds them up.
+MOST_NODES = 20
+MOST_JOBS = 9
+# The quota of 20 MB for all active alerts leaves 20 KB for each: a name has 20 bytes.
+_NAMES = 500
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 #: Rationale of a threshold without a published source.
@@ -52,6 +56,7 @@ class Alert:
         for_: How long `expr` must hold before the alert fires, as a Prometheus duration.
         rationale: Source of the threshold.
         threshold: The number of `expr` that `Tuning.thresholds` may replace. It is in it once. By default, none.
+        bounds: Values that the threshold may have.
     """
 
     name: str
@@ -64,9 +69,12 @@ class Alert:
     for_: str = "0m"
     rationale: str = JUDGEMENT
     threshold: float | None = None
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        """Validate that the threshold is in the expression once."""
+        """Validate that the threshold is in the expression once, and has bounds."""
+        if (self.threshold is None) != (self.bounds is None):
+            raise Refusal(self.name, "give both of threshold and bounds, or neither")
         if self.threshold is not None and len(_number(self.threshold).findall(self.expr)) != 1:
             raise Refusal(self.name, f"expr must have the threshold {self.threshold:g} once")
 
@@ -75,14 +83,6 @@ class Alert:
         assert self.threshold is not None
         expr = _number(self.threshold).sub(lambda match: f"{match[1]} {value:.12g}", self.expr)
         return replace(self, expr=expr, threshold=value)
-
-    @property
-    def compares_share(self) -> bool:
-        """True if the threshold is compared with a share, and is from 0 to 1 itself."""
-        if self.threshold is None or self.threshold >= 1:
-            return False
-        compared = re.search(rf"([\w:]+) {_number(self.threshold).pattern}", self.expr)
-        return compared is not None and compared[1] in METRICS and METRICS[compared[1]].unit == "ratio"
 
     @property
     def per_node(self) -> bool:
@@ -112,7 +112,8 @@ class Alert:
         else:
             return self.expr
         # Of equal values, `topk` keeps the first: the same nodes have their alert from one evaluation to the next.
-        return f"{problem} and topk by (cluster) ({MOST}, {problem} * 0) or count by (cluster) ({problem}) > {MOST}"
+        most = self._most
+        return f"{problem} and topk by (cluster) ({most}, {problem} * 0) or count by (cluster) ({problem}) > {most}"
 
     @property
     def message(self) -> str:
@@ -124,7 +125,23 @@ class Alert:
         summary = self.summary.replace("{{ $labels.instance }}", _INSTANCE)
         return (
             f"{{{{ if $labels.{label} }}}}{summary}{{{{ else }}}}{self.name}: {{{{ $value }}}} {many}, of which "
-            f"{MOST} have an alert each{{{{ end }}}}"
+            f"{self._most} have an alert each{{{{ end }}}}"
+        )
+
+    @property
+    def _most(self) -> int:
+        return MOST_NODES if self.per_node else MOST_JOBS
+
+    @property
+    def nodes(self) -> str:
+        """Names of the nodes, in the alert for many of them together: a Go template, empty in the others."""
+        if not self.per_node:
+            return ""
+        problem = f'{PROBLEM}{{problem=\\"{self.name}\\", cluster=\\"%s\\"}}'
+        return (
+            f'{{{{ if not $labels.instance }}}}{{{{ range query (printf "topk({_NAMES}, count by (node, instance) '
+            f'({problem}))" $labels.cluster) | sortByLabel "node" }}}}{{{{ or .Labels.node .Labels.instance }}}} '
+            "{{ end }}{{ end }}"
         )
 
     @property
@@ -146,8 +163,10 @@ class Alert:
         tunable = (
             ""
             if self.threshold is None
-            else "\n\nIn the cluster file: "
-            f"`observability: {{alerts: {{thresholds: {{{self.name}: {self.threshold:.12g}}}}}}}`."
+            else "
+
+In the cluster file: "
+            f"`observability: {{alerts: {{thresholds: {{{self.name}: {self.threshold:.12g}}}}}}}`, from {self.bounds}."
         )
         return (
             f"# {self.name}\n\n{self.severity.value.capitalize()}, {wait}.\n\n## Meaning\n\n{self.description}\n\n"

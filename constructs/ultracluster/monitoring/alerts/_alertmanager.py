@@ -26,7 +26,8 @@ _SUBJECT = (
     "{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}"
 )
 _MESSAGE = (
-    "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\nsince {{ .StartsAt }}\n"
+    "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\n"
+    "{{ if .Annotations.nodes }}{{ .Annotations.nodes }}\n{{ end }}since {{ .StartsAt }}\n"
     "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
 )
 _GPUS = (

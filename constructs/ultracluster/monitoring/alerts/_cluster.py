@@ -1,6 +1,7 @@
 """Alerts on schedulers, and on the metrics pipeline."""
 
 from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
+from ultracluster.monitoring.alerts._bounds import NUMBER, PER_SECOND, seconds
 
 CLUSTER_ALERTS = (
     Alert(
@@ -8,6 +9,7 @@ CLUSTER_ALERTS = (
         for_="10m",
         expr='sum by (cluster) (ultracluster_slurm_nodes{state=~"down|noresp|fail"}) > 0',
         threshold=0,
+        bounds=NUMBER,
         summary="{{ $value }} nodes of {{ $labels.cluster }} are down for Slurm",
         description="Slurm gives these nodes no jobs.",
         diagnosis=("`sinfo -R`: why each is down.",),
@@ -19,6 +21,7 @@ CLUSTER_ALERTS = (
         for_="30m",
         expr='ultracluster_slurm_nodes{state="drain"} > 0',
         threshold=0,
+        bounds=NUMBER,
         summary="{{ $value }} nodes of {{ $labels.cluster }} are drained",
         description="An operator or a health check has drained nodes. They cost the same.",
         diagnosis=("`sinfo -R`: who, when and why.",),
@@ -29,6 +32,7 @@ CLUSTER_ALERTS = (
         for_="5m",
         expr="count by (cluster) (ultracluster_kube_node_not_ready) > 0",
         threshold=0,
+        bounds=NUMBER,
         summary="{{ $value }} nodes of {{ $labels.cluster }} are not ready",
         description="The kubelet does not answer, or reports that it is not ready.",
         diagnosis=("`kubectl describe node NODE`.",),
@@ -99,6 +103,7 @@ CLUSTER_ALERTS = (
         for_="5m",
         expr="ultracluster_textfile_age_seconds > 300",
         threshold=300,
+        bounds=seconds(60, 86400, "the file is written twice a minute"),
         summary="EFA and health of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
         description="The script that writes EFA's counters, the expected devices and the health no longer runs: what "
         "it wrote last still looks well.",
@@ -111,6 +116,7 @@ CLUSTER_ALERTS = (
         for_="5m",
         expr="ultracluster_remote_write_lag_seconds > 120",
         threshold=120,
+        bounds=seconds(30, 3600, "AMP refuses samples that are older than an hour"),
         summary="Node {{ $labels.instance }} is {{ $value | humanizeDuration }} behind in sending metrics",
         description="The agent cannot send as fast as it collects. AMP refuses what is older than an hour.",
         diagnosis=("The agent's log: 429 is a quota of AMP, 403 its role.", "AMP's DiscardedSamples in CloudWatch."),
@@ -122,6 +128,7 @@ CLUSTER_ALERTS = (
         for_="10m",
         expr="node:ultracluster_remote_write_samples_lost:sum_rate5m > 1",
         threshold=1,
+        bounds=PER_SECOND,
         summary="Node {{ $labels.instance }} loses {{ $value | humanize }} samples a second",
         description="AMP refuses samples of this node for good.",
         diagnosis=("As for MetricsBehind.",),
@@ -133,6 +140,7 @@ CLUSTER_ALERTS = (
         for_="15m",
         expr="sum by (cluster) (scrape_job:scrape_samples_post_metric_relabeling:sum) > 1600000",
         threshold=1.6e6,
+        bounds=NUMBER,
         summary="{{ $labels.cluster }} sends {{ $value | humanize }} series",
         description="The workspace takes two million series at once; beyond, it grows as fast as it doubles in 30 "
         "minutes.",

@@ -2,6 +2,7 @@
 
 from ultracluster.catalogue.monitoring import RESTART_ON_A100, XidPolicy, xids
 from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, Alert, Severity
+from ultracluster.monitoring.alerts._bounds import CELSIUS, NUMBER, PER_SECOND, SHARE
 from ultracluster.monitoring.names import RESTART_SELECTOR
 
 _XIDS = (
@@ -107,6 +108,7 @@ GPU_ALERTS = (
         name="GpuEccCorrectedStorm",
         expr=f"max by ({BY_NODE}) (increase(ultracluster_gpu_ecc_corrected_errors_total[1h])) > 1000",
         threshold=1000,
+        bounds=NUMBER,
         summary="{{ $value | humanize }} corrected memory errors in an hour on node {{ $labels.instance }}",
         description="The memory of a GPU corrects an error every few seconds. Nothing is lost yet; often a row fails "
         "next.",
@@ -152,6 +154,7 @@ GPU_ALERTS = (
         for_="10m",
         expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_thermal_throttle_seconds_total[10m])) > 0.05",
         threshold=0.05,
+        bounds=SHARE,
         summary="A GPU of node {{ $labels.instance }} is slowed down by heat {{ $value | humanizePercentage }} of the "
         "time",
         description="A GPU lowers its clock because of heat for more than a twentieth of the time.",
@@ -163,6 +166,7 @@ GPU_ALERTS = (
         for_="5m",
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_temperature_celsius) > 85",
         threshold=85,
+        bounds=CELSIUS,
         summary="A GPU of node {{ $labels.instance }} is at {{ $value }} °C",
         description="A GPU is hotter than it should become under full load.",
         diagnosis=("Whether its clock has fallen: `ultracluster_gpu_sm_clock_hertz`.",),
@@ -214,6 +218,7 @@ GPU_ALERTS = (
         for_="15m",
         expr=f"max by ({BY_NODE}) (rate(ultracluster_gpu_pcie_replays_total[15m])) > 0.1",
         threshold=0.1,
+        bounds=PER_SECOND,
         summary="PCIe of a GPU of node {{ $labels.instance }} repeats {{ $value | humanize }} packets a second",
         description="The way between CPU and GPU loses packets. Copies from and to the GPU are slower.",
         diagnosis=("`nvidia-smi -q | grep -A3 Replay`.", "The width and speed of the link: `lspci -vv`."),

@@ -1,49 +1,66 @@
 """Alerts on jobs that hang, are slow or may lose work, and on inference."""
 
 from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
+from ultracluster.monitoring.alerts._bounds import MULTIPLE, NUMBER, SHARE, seconds
+
+# A checkpoint that never ends is an alert in the end.
+_NOT_SAVING = "unless on (cluster, job_id) time() - ultracluster_job_saving_timestamp_seconds < 1800"
+_SAVING = (
+    "A job whose GPUs wait saves if it reports a checkpoint, if its nodes write 10 MB/s to Lustre, or if one of them "
+    "sends 10 MB/s over IP, as to S3. It has 30 minutes; if checkpoints block for longer, raise the pending period. "
+)
 
 JOB_ALERTS = (
     Alert(
         name="JobHung",
         severity=Severity.CRITICAL,
         for_="10m",
-        expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 unless on "
-        "(cluster, job_id) job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 unless on (cluster, job_id) sum by "
-        "(cluster, job_id) (node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
-        "node:node_amazonefa_tx_bytes:sum_rate5m) > 1e8",
+        expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 "
+        f"{_NOT_SAVING} "
+        "unless on (cluster, job_id) sum by (cluster, job_id) (node_job:ultracluster_gpu_job_info:max * on (cluster, "
+        "instance) group_left () node:node_amazonefa_tx_bytes:sum_rate5m) > 1e8",
         threshold=0.25,
+        bounds=SHARE,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
-        description="Kernels run on the GPUs, and neither tensor cores nor memory nor most multiprocessors are active: "
-        "the ranks wait for each other in a collective that will not end. Some ranks may be gone. The job writes no "
-        "checkpoint to Lustre and sends nothing over EFA.",
+        description="Kernels run on the GPUs. Neither tensor cores nor memory nor most multiprocessors are active, "
+        "NVLink and EFA carry nothing, and the GPUs draw less than half of their power: the ranks wait for each other "
+        "in a collective that will not end. Some ranks may be gone. The job writes no checkpoint, or has for half an "
+        "hour.",
         diagnosis=(
             "NCCL's RAS: `ncclras` on a node of the job names the ranks that are missing.",
             "NodeLost, GpuXidFatal and EfaPathTrouble of its nodes.",
             "PyTorch's flight recorder, when it is on.",
         ),
         actions=("Find the node that is at fault, and drain it.", "Start the job again from its last checkpoint."),
-        rationale="A hang spins in a kernel, which counts as utilisation and not as activity. Jobs in FP32 or FP64 and "
-        "decoding with few requests keep the memory or the multiprocessors active. 10 minutes: ranks that wait for one "
-        "that compiles, or writes to S3, look the same for less. Below 10 MB/s to Lustre are logs; a job that "
-        "sends 100 MB/s over EFA moves data. " + JUDGEMENT,
+        rationale="A hang spins in a kernel, which counts as utilisation and not as activity; an H100 then draws a "
+        "fifth of its 700 W (https://github.com/NVIDIA/nccl/issues/1550, read 2026-11-26). Jobs in FP32 or FP64 and "
+        "decoding with few requests keep the memory or the multiprocessors active, or draw half of the power. A GPU "
+        "that sends 100 MB/s over NVLink, or a job over EFA, moves data. 10 minutes: ranks that wait for one that "
+        "compiles look the same for less. " + _SAVING + JUDGEMENT,
     ),
     Alert(
         name="JobStepStalled",
         severity=Severity.CRITICAL,
         for_="5m",
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
-        "job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1",
+        f"job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1 "
+        f"{_NOT_SAVING}",
         summary="Job {{ $labels.job_id }} has made no step for 15 minutes, and hardly computes",
         description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
-        "neither evaluates nor makes a long step.",
-        diagnosis=("As for JobHung.", "Whether it writes a checkpoint."),
+        "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
+        diagnosis=(
+            "As for JobHung.",
+            "Whether it still writes a checkpoint: `ultracluster_job_saving_timestamp_seconds`, and the file system.",
+        ),
         actions=("As for JobHung.",),
+        rationale=_SAVING + JUDGEMENT,
     ),
     Alert(
         name="JobSlow",
         for_="15m",
         expr="job:ultracluster_job_step_seconds:ratio > 1.15",
         threshold=1.15,
+        bounds=MULTIPLE,
         summary="Steps of job {{ $labels.job_id }} take {{ $value | humanizePercentage }} of their usual time",
         description="The step time is 15 % above the median of the last six hours. All GPUs may have the same clock "
         "and nothing else may alert.",
@@ -57,8 +74,9 @@ JOB_ALERTS = (
     Alert(
         name="JobIdleGpus",
         for_="15m",
-        expr="job:ultracluster_gpus_idle:ratio > 0.1",
+        expr=f"job:ultracluster_gpus_idle:ratio > 0.1 {_NOT_SAVING}",
         threshold=0.1,
+        bounds=SHARE,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} do nothing",
         description="More than a tenth of the GPUs that the job has are idle.",
         diagnosis=("Whether some nodes or all: the job's page.", "Whether it loads data, or requested too many."),
@@ -71,6 +89,7 @@ JOB_ALERTS = (
         expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9 unless on (cluster, instance) "
         "max by (cluster, instance) (ultracluster_gpu_engine_active_ratio) < 0.01",
         threshold=0.9,
+        bounds=SHARE,
         summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job {{ "
         "$labels.job_id }}",
         description="A GPU of the node is slower than the median of its job. Synchronous training waits for it.",
@@ -83,6 +102,7 @@ JOB_ALERTS = (
         for_="10m",
         expr="node_job:nccl_collective_exec_time_microseconds:ratio < 0.5",
         threshold=0.5,
+        bounds=SHARE,
         summary="All nodes of job {{ $labels.job_id }} wait for node {{ $labels.instance }} in collectives",
         description="The last node to join a collective spends the least time in it. This node spends less than half.",
         diagnosis=("StragglerClock of the node.", "Its data loaders: CPU and mounts."),
@@ -96,6 +116,7 @@ JOB_ALERTS = (
         "job:ultracluster_job_step_seconds:ratio > 1.1 and on (cluster, job_id) "
         "count by (cluster, job_id) (node_job:node_amazonefa_tx_bytes:ratio_rate5m < 0.6) == 1",
         threshold=0.5,
+        bounds=SHARE,
         summary="Node {{ $labels.instance }} sends {{ $value | humanizePercentage }} of what the others of job {{ "
         "$labels.job_id }} send, and steps have become slower",
         description="One node sends less than half of the median of its job over EFA, and the steps of the job take "
@@ -125,6 +146,7 @@ JOB_ALERTS = (
         expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds and on "
         "(cluster, job_id) job:ultracluster_gpus:count",
         threshold=2,
+        bounds=MULTIPLE,
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
         description="The job has missed a checkpoint. A failure now costs all work since.",
         diagnosis=("The job's log.", "MountSlow, NodeUnhealthy, and free space of the file system."),
@@ -139,6 +161,7 @@ JOB_ALERTS = (
         "unless on (cluster, job_id) ultracluster_job_checkpoint_timestamp_seconds unless on (cluster, job_id) "
         "ultracluster_job_checkpoint_interval_seconds",
         threshold=21600,
+        bounds=seconds(600, 30 * 86400, "a startup takes minutes, and a job weeks"),
         summary="Job {{ $labels.job_id }} has trained for six hours and never reported a checkpoint",
         description="A failure now costs the whole run.",
         diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/jobs.md.",),
@@ -151,6 +174,7 @@ JOB_ALERTS = (
         # The mean of an hour outlives its job.
         expr="job:ultracluster_goodput_ratio:avg1h < 0.7 and on (cluster, job_id) job:ultracluster_gpus:count",
         threshold=0.7,
+        bounds=SHARE,
         summary="Job {{ $labels.job_id }} spends {{ $value | humanizePercentage }} of its time on steps it keeps",
         description="Restarts, checkpoints or waiting take more than three tenths of the time.",
         diagnosis=("Its restarts, and why.", "How long its checkpoints take."),
@@ -173,6 +197,7 @@ JOB_ALERTS = (
         for_="5m",
         expr="job:ultracluster_job_loss:ratio > 2",
         threshold=2,
+        bounds=MULTIPLE,
         summary="The loss of job {{ $labels.job_id }} is {{ $value | humanize }} times its median of the last hour",
         description="Training may diverge. A loss that stays high costs every step from here on.",
         diagnosis=("GpuEccUncorrected and XIDs of its nodes.", "Learning rate, data and gradient norm at that step."),
@@ -185,6 +210,7 @@ JOB_ALERTS = (
         expr="model:vllm_num_requests_waiting:sum > model:vllm_num_requests_running:sum and "
         "model:vllm_num_requests_waiting:sum > 10",
         threshold=10,
+        bounds=NUMBER,
         summary="{{ $value }} requests wait for model {{ $labels.model_name }}",
         description="More requests wait than are served.",
         diagnosis=("The key-value cache, and the time to the first token.",),
@@ -195,6 +221,7 @@ JOB_ALERTS = (
         for_="10m",
         expr="ultracluster_inference_kv_cache_usage_ratio > 0.95",
         threshold=0.95,
+        bounds=SHARE,
         summary="The key-value cache of model {{ $labels.model_name }} is {{ $value | humanizePercentage }} full",
         description="vLLM will push requests out of the cache and compute them again.",
         diagnosis=("Length of prompts and answers.",),

@@ -1,6 +1,7 @@
 """Alerts on nodes: availability, EFA, mounts, disks."""
 
 from ultracluster.monitoring.alerts._alert import DRAIN, JUDGEMENT, Alert, Severity
+from ultracluster.monitoring.alerts._bounds import NUMBER, PER_SECOND, SHARE, Bounds, seconds
 
 NODE_ALERTS = (
     Alert(
@@ -33,6 +34,7 @@ NODE_ALERTS = (
         for_="5m",
         expr="node:ultracluster_health_changes:max > 6",
         threshold=6,
+        bounds=Bounds(1, 720, "", "a check runs 720 times in six hours at most"),
         summary="The checks of node {{ $labels.instance }} failed or recovered {{ $value }} times in six hours",
         description="The node is drained and resumed again and again. Each time it costs a job.",
         diagnosis=("`journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
@@ -45,6 +47,7 @@ NODE_ALERTS = (
         expr="ultracluster_group_expected_nodes - on (cluster, group) (count by (cluster, group) "
         "(ultracluster_node_up) or ultracluster_group_expected_nodes * 0) > 0",
         threshold=0,
+        bounds=NUMBER,
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
         "that died without a job, is seen here only.",
@@ -135,6 +138,7 @@ NODE_ALERTS = (
         for_="10m",
         expr="ultracluster_node_mount_check_seconds > 2",
         threshold=2,
+        bounds=seconds(0.1, 5, "the check gives up after five seconds"),
         summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
         description="The file system answers, but slowly.",
         diagnosis=("FSx's metrics: throughput, IOPS and CPU of the file servers.", "Which job writes."),
@@ -145,6 +149,7 @@ NODE_ALERTS = (
         for_="10m",
         expr="ultracluster_node_filesystem_free_ratio < 0.1",
         threshold=0.1,
+        bounds=SHARE,
         summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} has {{ $value | humanizePercentage }} left",
         description="A local file system is nearly full. Full, it fails jobs, container pulls and logs.",
         diagnosis=("`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",),
@@ -157,6 +162,7 @@ NODE_ALERTS = (
         expr="predict_linear(ultracluster_node_filesystem_free_ratio[1h], 14400) < 0 and "
         "ultracluster_node_filesystem_free_ratio < 0.3",
         threshold=0.3,
+        bounds=SHARE,
         summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} will be full in four hours",
         description="A local file system has less than 30 % left, and loses it within four hours.",
         diagnosis=(
@@ -170,6 +176,7 @@ NODE_ALERTS = (
         for_="10m",
         expr="abs(ultracluster_node_clock_offset_seconds) > 0.05 or ultracluster_node_clock_synchronised == 0",
         threshold=0.05,
+        bounds=seconds(0.001, 60, "beyond a minute every step of Slurm fails"),
         summary="The clock of node {{ $labels.instance }} is wrong or not synchronised",
         description="The clock is 50 ms off, or nothing disciplines it. Slurm's credentials, TLS and logs of several "
         "nodes need equal clocks.",
@@ -206,6 +213,7 @@ NODE_ALERTS = (
         for_="5m",
         expr="ultracluster_node_memory_available_bytes / ultracluster_node_memory_bytes < 0.05",
         threshold=0.05,
+        bounds=SHARE,
         summary="Node {{ $labels.instance }} has {{ $value | humanizePercentage }} of its memory left",
         description="The kernel will soon kill a process, most likely a data loader or a rank.",
         diagnosis=("`ps aux --sort=-rss | head`.",),
@@ -229,6 +237,7 @@ NODE_ALERTS = (
         for_="15m",
         expr="node:node_amazonefa_bytes:ratio_rate5m < 0.5",
         threshold=0.5,
+        bounds=SHARE,
         summary="An EFA device of node {{ $labels.instance }} carries {{ $value | humanizePercentage }} of what the "
         "others carry",
         description="NCCL spreads traffic evenly over the devices of a node. One that carries less than half of the "
@@ -241,6 +250,7 @@ NODE_ALERTS = (
         for_="10m",
         expr="node:node_amazonefa_rx_drops:sum_rate5m > 10",
         threshold=10,
+        bounds=PER_SECOND,
         summary="EFA of node {{ $labels.instance }} drops {{ $value | humanize }} packets a second",
         description="Packets arrive and find no room. They are sent again; collectives are slower.",
         diagnosis=(
@@ -254,6 +264,7 @@ NODE_ALERTS = (
         for_="10m",
         expr="node:node_amazonefa_retrans_pkts:ratio_rate5m > 0.01",
         threshold=0.01,
+        bounds=SHARE,
         summary="Node {{ $labels.instance }} sends {{ $value | humanizePercentage }} of its EFA packets again",
         description="The fabric between this node and others loses packets or is congested.",
         diagnosis=(
@@ -271,6 +282,7 @@ NODE_ALERTS = (
         for_="5m",
         expr="node:node_amazonefa_remote_events:sum_rate5m > 0.01",
         threshold=0.01,
+        bounds=PER_SECOND,
         summary="Node {{ $labels.instance }} has EFA peers that do not answer",
         description="Another node, or the path to it, does not answer. Often the first sign of a failing node.",
         diagnosis=("NodeLost and XIDs of the other nodes of the job.", "The collective that hangs: `ncclras`."),

@@ -25,6 +25,7 @@ UNBOUNDED_LABELS = frozenset(
 RULE_FILE = error("prometheus-rule-file", "Prometheus must be able to load a rule file.")
 _RULE = error("prometheus-rule", "A rule must have a name, an expression and valid labels.")
 _METRIC_NAME = error("prometheus-rule-metric", "A rule on a metric that nothing records never fires.")
+_PROFILE = error("prometheus-rule-profile", "A rule on a metric that is not collected never fires.")
 _UNBOUNDED = error("prometheus-unbounded-label", "Labels with unlimited values create series without end.")
 _QUOTA = error("prometheus-rule-quota", "A workspace takes a limited number of rules, and bytes in a namespace.")
 _NAME = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}", re.ASCII)
@@ -33,12 +34,19 @@ _METRIC = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*", re.ASCII)
 _DURATION = re.compile(r"0|([0-9]+(ms|[smhdwy]))+", re.ASCII)
 # Those of this library alone; rules of users may have other names.
 _OURS = re.compile(r"ultracluster_\w+|(cluster|group|job|model|node)\w*:\w+:\w+", re.ASCII)
+# Of node_exporter and dcgm-exporter. All that no rule of the library reads is sent with the largest profile only.
+_EXPORTERS = ("DCGM_", "node_")
 _TAB = re.compile(r"^ *\t", re.MULTILINE)
 _KEPT = re.compile(r"\bby\s*\(([^)]*)\)|\bgroup_(?:left|right)\s*\(([^)]*)\)")
 
 
-def rule_problems(rules: Mapping[str, str]) -> Iterator[Message]:
-    """Yield the problems of rule files, by the name of their namespace."""
+def rule_problems(rules: Mapping[str, str], profile: Profile = Profile.FULL) -> Iterator[Message]:
+    """Yield the problems of rule files.
+
+    Args:
+        rules: Text of each file, by the name of its namespace.
+        profile: Metrics profile of the nodes. By default, all that can be collected is.
+    """
     number = 0
     for name, text in rules.items():
         if not _NAME.fullmatch(name):
@@ -62,7 +70,7 @@ def rule_problems(rules: Mapping[str, str]) -> Iterator[Message]:
             yield RULE_FILE(f"{name} has the group {group} twice")
         recorded = {str(rule["record"]) for rule in loaded if rule.get("record")}
         for index, rule in enumerate(loaded, 1):
-            yield from _rule_problems(name, index, rule, None if isinstance(text, RenderedYaml) else recorded)
+            yield from _rule_problems(name, index, rule, None if isinstance(text, RenderedYaml) else recorded, profile)
         number += len(loaded)
     if number > RULES:
         yield _QUOTA(f"there are {number:,} rules, and a workspace takes {RULES:,} unless its quota is raised")
@@ -80,7 +88,9 @@ def _mappings(items: Any) -> list[Mapping[str, Any]]:
     return [item for item in items if isinstance(item, Mapping)] if isinstance(items, Sequence) else []
 
 
-def _rule_problems(file: str, index: int, rule: Mapping[str, Any], recorded: set[str] | None) -> Iterator[Message]:
+def _rule_problems(
+    file: str, index: int, rule: Mapping[str, Any], recorded: set[str] | None, profile: Profile
+) -> Iterator[Message]:
     """Yield the problems for which Prometheus rejects a rule, and labels without bound."""
     record, alert, expression = (str(rule.get(key) or "").strip() for key in ("record", "alert", "expr"))
     called = f"{file}: {record or alert or f'rule {index}'}"
@@ -92,7 +102,7 @@ def _rule_problems(file: str, index: int, rule: Mapping[str, Any], recorded: set
         yield _RULE(f"{called} has no expr")
     elif recorded is not None:
         # The tests check the expressions of the library.
-        yield from _expression_problems(called, expression, recorded)
+        yield from _expression_problems(called, expression, recorded, profile)
     if rule.get("for") is not None and not _DURATION.fullmatch(str(rule["for"])):
         yield _RULE(f"{called} has for: {rule['for']}; write a duration such as 10m")
     for label in rule.get("labels") or ():
@@ -106,7 +116,7 @@ def _rule_problems(file: str, index: int, rule: Mapping[str, Any], recorded: set
         )
 
 
-def _expression_problems(called: str, expression: str, recorded: set[str]) -> Iterator[Message]:
+def _expression_problems(called: str, expression: str, recorded: set[str], profile: Profile) -> Iterator[Message]:
     try:
         read = check_promql(expression)
     except PromqlError as error:
@@ -117,3 +127,19 @@ def _expression_problems(called: str, expression: str, recorded: set[str]) -> It
         near = get_close_matches(name, known, 1)
         hint = f"did you mean {near[0]}?" if near else "docs/reference/metrics.md lists them"
         yield _METRIC_NAME(f"{called} reads {name}, which nothing records; {hint}")
+    for name in sorted(read - recorded):
+        if (needed := _profile_of(name)) > profile:
+            yield _PROFILE(
+                f"{called} reads {name}, which is not collected with the profile {profile.name.lower()}; set "
+                f"observability: {{profile: {needed.name.lower()}}}"
+            )
+
+
+def _profile_of(name: str) -> Profile:
+    """Return the smallest profile that has a metric; a name that no exporter of a node has may be of a job."""
+    if name in METRICS:
+        return METRICS[name].profile
+    for profile in Profile:
+        if name in read_from_exporters(profile):
+            return profile
+    return Profile.FULL if name.startswith(_EXPORTERS) else Profile.BASIC

@@ -102,6 +102,8 @@ def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:
         "labels": {"severity": alert.severity.value},
         "annotations": {
             "summary": alert.message,
+            # Apart from the summary, which must stay if a ruler cannot query in a template.
+            **({"nodes": alert.nodes} if alert.nodes else {}),
             "runbook_url": f"{grafana}{runbook_path(alert.name)}"
             if runbooks is None
             else f"{runbooks}/{alert.name}.md",

@@ -1,6 +1,5 @@
 """Changes of the alerts of a cluster: which are off, and thresholds, severities and durations."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -9,11 +8,12 @@ from typing import Any
 
 from ultracluster.monitoring.alerts._alert import Alert, Severity
 from ultracluster.monitoring.alerts._all import ALERTS
+from ultracluster.monitoring.alerts._bounds import SHARE
 from ultracluster.rules import Message, Refusal, error
 
 ALERT_NAME = error("alert-name", "Only alerts of the library can be switched off or changed.")
 ALERT_THRESHOLD = error(
-    "alert-threshold", "Some alerts compare with no number, with one that is a fact, or with a share."
+    "alert-threshold", "Some alerts compare with no number or with a fact, and no value beyond its bounds occurs."
 )
 _VALUE = error("alert-value", "Prometheus and Alertmanager must be able to read what an alert is changed to.")
 #: Prometheus' own form of a duration, in one unit.
@@ -71,13 +71,15 @@ def tuning_problems(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Mess
 
 
 def _problem(key: str, name: str, named: Mapping[str, Any]) -> Message | None:
-    if key == "thresholds" and ALERTS[name].threshold is None:
+    bounds = ALERTS[name].bounds
+    if key == "thresholds" and bounds is None:
         return ALERT_THRESHOLD(f"{name} has no threshold to change; switch it off, or change its pending period")
-    if key == "thresholds" and not 0 <= named[name] < math.inf:
-        return _VALUE(f"the threshold of {name} must be a number from 0 on, got {named[name]}")
-    if key == "thresholds" and ALERTS[name].compares_share and named[name] > 1:
-        percent = f"write {named[name] / 100:.12g} for {named[name]:.12g} %"
-        return ALERT_THRESHOLD(f"the threshold of {name} must be a share from 0 to 1, got {named[name]}; {percent}")
+    # NaN is not within bounds either.
+    if key == "thresholds" and bounds and not bounds.low <= named[name] <= bounds.high:
+        share = bounds is SHARE and 1 < named[name] <= 100
+        percent = f"; write {named[name] / 100:.12g} for {named[name]:.12g} %" if share else ""
+        text = f"the threshold of {name} must be {bounds}, got {named[name]:.12g}: {bounds.reason}{percent}"
+        return ALERT_THRESHOLD(text)
     if key == "severity" and named[name] not in set(Severity):
         return _VALUE(f"the severity of {name} must be one of {', '.join(Severity)}, got {named[name]!r}")
     if key == "pending_period" and not DURATION.fullmatch(named[name]):

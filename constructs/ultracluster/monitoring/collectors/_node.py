@@ -168,9 +168,9 @@ def node_exporter_flags(profile: Profile, *, root: str = "", textfiles: str = TE
         root: Mount point of the node's / in a container. By default, node_exporter runs on the host.
         textfiles: Folder of the text files.
     """
-    names = ["meminfo", "filesystem", "stat", "textfile", "timex"]
+    names = ["meminfo", "filesystem", "stat", "textfile", "timex", "netdev"]
     if profile >= Profile.STANDARD:
-        names += ["loadavg", "diskstats", "netdev"]
+        names += ["loadavg", "diskstats"]
     if profile >= Profile.FULL:
         names += ["pressure", "vmstat", "netstat", "sockstat", "uname", "nvme", "edac"]
     host = (f"--path.rootfs={root}", f"--path.procfs={root}/proc", f"--path.sysfs={root}/sys") if root else ()
@@ -183,9 +183,9 @@ def node_exporter_flags(profile: Profile, *, root: str = "", textfiles: str = TE
         # A container of a job brings a mount for each layer.
         "--collector.filesystem.mount-points-exclude=^/(dev|proc|sys|run|snap|var/lib/(docker|containers|containerd|kubelet))($|/)",
         "--collector.filesystem.fs-types-exclude=^(autofs|cgroup2?|overlay|proc|sysfs|tmpfs|devtmpfs|squashfs|nsfs|lustre|nfs4?|fuse.*|tracefs|debugfs|bpf|mqueue|hugetlbfs|efivarfs|configfs|pstore|securityfs|selinuxfs|rpc_pipefs|ramfs)$",
+        "--collector.netdev.device-exclude=^(lo|veth.*|docker.*|cni.*|eni.*)$",
         *(
-            ("--collector.netdev.device-exclude=^(lo|veth.*|docker.*|cni.*|eni.*)$",
-             "--collector.diskstats.device-exclude=^(loop|ram|dm-|md|nvme[0-9]+n[0-9]+p)[0-9]*$")
+            ("--collector.diskstats.device-exclude=^(loop|ram|dm-|md|nvme[0-9]+n[0-9]+p)[0-9]*$",)
             if profile >= Profile.STANDARD
             else ()
         ),

@@ -62,6 +62,7 @@ JOB_DASHBOARD = Dashboard(
                    "who does not come. Look at the stragglers below.",
                    (_here("job:ultracluster_gpu_utilization_ratio:avg", "any kernel"),
                     _here("job:ultracluster_gpu_tensor_active_ratio:avg", "tensor cores"),
+                    _here("job:ultracluster_gpus_computing:ratio", "GPUs that make progress"),
                     _here("job:ultracluster_gpus_idle:ratio", "idle GPUs")),
                    width=12, unit="percentunit", least=0, most=1),
             series("Time that is lost, by cause", "Startup after a restart, checkpoints, and steps that are repeated.",

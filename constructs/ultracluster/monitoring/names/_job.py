@@ -21,18 +21,26 @@ def _quantile(histogram: str, quantile: float = 0.95) -> str:
     )
 
 
-# Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else.
-# An FP32 or FP64 program has no tensor activity and keeps all multiprocessors busy, or the memory; so does decoding
-# with few requests.
-_COMPUTES = (
+# Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else:
+# it polls flags in its own memory, and an H100 draws 129 to 152 of 700 W (https://github.com/NVIDIA/nccl/issues/1550;
+# "pretty low (~70W)": .../issues/968, both read 2026-11-26). An FP32 or FP64 program has no tensor activity and keeps
+# all multiprocessors busy, or the memory, or draws power; so does decoding with few requests. What NVLink carries
+# hardly shows in the memory: 100 GB/s are 3 % of the bandwidth of an H100's.
+_NONE = "ultracluster_gpu_utilization_ratio * 0"  # of a GPU without NVLink, or without a limit of its power
+_WORKS = (
     "((ultracluster_gpu_tensor_active_ratio >= bool 0.01) + (ultracluster_gpu_memory_active_ratio >= bool 0.05) + "
-    "(ultracluster_gpu_sm_active_ratio >= bool 0.5) > bool 0)"
+    "(ultracluster_gpu_sm_active_ratio >= bool 0.5) + "
+    f"((ultracluster_gpu_nvlink_tx_bytes_per_second or {_NONE}) >= bool 1e8) + "
+    f"((ultracluster_gpu_power_watts / ultracluster_gpu_power_limit_watts or {_NONE}) >= bool 0.5) > bool 0)"
 )
-_SPINS = (
-    "((ultracluster_gpu_utilization_ratio > bool 0.9) * (ultracluster_gpu_tensor_active_ratio < bool 0.01) * "
-    "(ultracluster_gpu_memory_active_ratio < bool 0.05) * (ultracluster_gpu_sm_active_ratio < bool 0.5))"
-)
+_SPINS = f"((ultracluster_gpu_utilization_ratio > bool 0.9) * ({_WORKS} == bool 0))"
 _START = "ultracluster_job_start_timestamp_seconds"
+_SAVING = "ultracluster_job_saving_timestamp_seconds"
+# Below 10 MB/s are logs, metrics and heartbeats.
+_SAVES = (
+    f"(job:ultracluster_gpus_computing:ratio < 0.1 and on ({_BY}) (ultracluster_job_checkpoint_in_progress == 1 or "
+    "job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 or job:node_network_transmit_bytes:max_rate5m > 1e7))"
+)
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _SENT = (
     "node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
@@ -67,15 +75,20 @@ _GPUS = (
                expr=f"node_job:ultracluster_gpu_job_info:max * 0 + time() or last_over_time({_SEEN}[5m]) > "
                "time() - 7200"),
     aggregated("job:ultracluster_gpus_computing:ratio", "ratio",
-               "Share of the GPUs that compute: tensor cores, memory or most multiprocessors are active.",
-               expr=_over_gpus("avg", _COMPUTES)),
+               "Share of the GPUs that make progress: tensor cores, memory or most multiprocessors are active, NVLink "
+               "carries data, or half of the power is drawn.",
+               expr=_over_gpus("avg", _WORKS)),
     aggregated("job:ultracluster_gpus_spinning:ratio", "ratio",
-               "Share of the GPUs that run a kernel without computing, as in a collective that waits.",
+               "Share of the GPUs that run a kernel without progress, as in a collective that waits.",
                expr=_over_gpus("avg", _SPINS)),
     aggregated("job:ultracluster_lustre_write_bytes:sum_rate5m", "bytes_per_second",
                "What the job's nodes write to Lustre.",
                expr=f"sum by ({_BY}) (node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
                "sum by (cluster, instance) (rate(ultracluster_lustre_write_bytes_total[5m])))"),
+    aggregated("job:node_network_transmit_bytes:max_rate5m", "bytes_per_second",
+               "What the one of the job's nodes that sends most sends over IP (ENA), without EFA.",
+               expr=f"max by ({_BY}) (node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
+               "node:node_network_transmit_bytes:sum_rate5m)"),
     aggregated("job:ultracluster_gpu_utilization_ratio:avg", "ratio",
                "Share of time with any kernel, mean over the GPUs; a hung job has 1.",
                expr=_over_gpus("avg", "ultracluster_gpu_utilization_ratio")),
@@ -123,6 +136,14 @@ _TRAINING = (
              "Time that the job means to leave between checkpoints.", JOB, "train_checkpoint_interval_seconds"),
     recorded("ultracluster_job_checkpoint_seconds", "seconds", "Time that the last checkpoint took.", JOB,
              "train_checkpoint_seconds"),
+    recorded("ultracluster_job_checkpoint_in_progress", "bool",
+             "Whether the training waits for a checkpoint, as the job reports it.", JOB,
+             "train_checkpoint_in_progress"),
+    # It reads what it wrote before, as the start of the run does.
+    recorded(_SAVING, "timestamp_seconds",
+             "When the job began to save: its GPUs wait, and it reports a checkpoint, or its nodes write to Lustre or "
+             "send over IP (ENA).", JOB,
+             expr=f"last_over_time({_SAVING}[2m]) and on ({_BY}) {_SAVES} or {_SAVES} * 0 + time()"),
     recorded("ultracluster_job_startup_seconds", "seconds",
              "Time from the start of the job, or of its program, to the first step.", JOB, "train_startup_seconds"),
     aggregated("job_cause:train_lost_seconds:sum_rate5m", "ratio",
