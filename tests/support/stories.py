@@ -185,7 +185,7 @@ _AGENT = {
 _TRAINING = {
     "train_step": (1000, 7.5), "train_step_seconds": (8, 0), "train_tokens_total": (1e9, 2.4e8), "train_loss": (2.1, 0),
     "train_mfu_ratio": (0.41, 0), "train_checkpoint_interval_seconds": (1800, 0),
-    "train_productive_seconds_total": (0, 57), "train_restarts_total": (0, 0),
+    "train_productive_seconds_total": (0, 57), "train_restarts_total": (0, 0), "train_checkpoint_in_progress": (0, 0),
 }  # fmt: skip
 
 

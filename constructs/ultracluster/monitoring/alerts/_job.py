@@ -3,11 +3,11 @@
 from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
 from ultracluster.monitoring.alerts._bounds import MULTIPLE, NUMBER, SHARE, seconds
 
-# A checkpoint that never ends is an alert in the end.
-_NOT_SAVING = "unless on (cluster, job_id) time() - ultracluster_job_saving_timestamp_seconds < 1800"
+_NOT_SAVING = "unless on (cluster, job_id) ultracluster_job_saving"
 _SAVING = (
     "A job whose GPUs wait saves if it reports a checkpoint, if its nodes write 10 MB/s to Lustre, or if one of them "
-    "sends 10 MB/s over IP, as to S3. It has 30 minutes; if checkpoints block for longer, raise the pending period. "
+    "sends 10 MB/s over IP, as to S3. After 30 minutes without progress that is no excuse; if your checkpoints block "
+    "for longer, raise the pending period. "
 )
 
 JOB_ALERTS = (
@@ -22,10 +22,10 @@ JOB_ALERTS = (
         threshold=0.25,
         bounds=SHARE,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
-        description="Kernels run on the GPUs. Neither tensor cores nor memory nor most multiprocessors are active, "
-        "NVLink and EFA carry nothing, and the GPUs draw less than half of their power: the ranks wait for each other "
-        "in a collective that will not end. Some ranks may be gone. The job writes no checkpoint, or has for half an "
-        "hour.",
+        description="Kernels run on the GPUs without progress: the ranks wait for each other in a collective that will "
+        "not end. Tensor cores, memory and most multiprocessors are not active, NVLink and EFA carry nothing, and the "
+        "GPUs draw less than 60 % of their power. Some ranks may be gone. The job writes no checkpoint, or has waited "
+        "for one for half an hour.",
         diagnosis=(
             "NCCL's RAS: `ncclras` on a node of the job names the ranks that are missing.",
             "NodeLost, GpuXidFatal and EfaPathTrouble of its nodes.",
@@ -34,7 +34,7 @@ JOB_ALERTS = (
         actions=("Find the node that is at fault, and drain it.", "Start the job again from its last checkpoint."),
         rationale="A hang spins in a kernel, which counts as utilisation and not as activity; an H100 then draws a "
         "fifth of its 700 W (https://github.com/NVIDIA/nccl/issues/1550, read 2026-11-26). Jobs in FP32 or FP64 and "
-        "decoding with few requests keep the memory or the multiprocessors active, or draw half of the power. A GPU "
+        "decoding with few requests keep the memory or the multiprocessors active, or draw 60 % of the power. A GPU "
         "that sends 100 MB/s over NVLink, or a job over EFA, moves data. 10 minutes: ranks that wait for one that "
         "compiles look the same for less. " + _SAVING + JUDGEMENT,
     ),
@@ -50,7 +50,7 @@ JOB_ALERTS = (
         "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
         diagnosis=(
             "As for JobHung.",
-            "Whether it still writes a checkpoint: `ultracluster_job_saving_timestamp_seconds`, and the file system.",
+            "Whether it still writes a checkpoint: `ultracluster_job_checkpoint_in_progress`, and the file system.",
         ),
         actions=("As for JobHung.",),
         rationale=_SAVING + JUDGEMENT,

@@ -22,24 +22,25 @@ def _quantile(histogram: str, quantile: float = 0.95) -> str:
 
 
 # Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else:
-# it polls flags in its own memory, and an H100 draws 129 to 152 of 700 W (https://github.com/NVIDIA/nccl/issues/1550;
-# "pretty low (~70W)": .../issues/968, both read 2026-11-26). An FP32 or FP64 program has no tensor activity and keeps
-# all multiprocessors busy, or the memory, or draws power; so does decoding with few requests. What NVLink carries
-# hardly shows in the memory: 100 GB/s are 3 % of the bandwidth of an H100's.
+# it polls flags in its own memory. It draws 152 of 700 W on an H100 (https://github.com/NVIDIA/nccl/issues/1550), and
+# 97 of 350 W on an L40S (https://github.com/wtdcode/vllm-backport/issues/14, both read 2026-11-26). An FP32 or FP64
+# program has no tensor activity and keeps all multiprocessors busy, or the memory, or draws power; so does decoding
+# with few requests. What NVLink carries hardly shows in the memory: 100 GB/s are 3 % of the bandwidth of an H100's.
 _NONE = "ultracluster_gpu_utilization_ratio * 0"  # of a GPU without NVLink, or without a limit of its power
 _WORKS = (
     "((ultracluster_gpu_tensor_active_ratio >= bool 0.01) + (ultracluster_gpu_memory_active_ratio >= bool 0.05) + "
     "(ultracluster_gpu_sm_active_ratio >= bool 0.5) + "
     f"((ultracluster_gpu_nvlink_tx_bytes_per_second or {_NONE}) >= bool 1e8) + "
-    f"((ultracluster_gpu_power_watts / ultracluster_gpu_power_limit_watts or {_NONE}) >= bool 0.5) > bool 0)"
+    f"((ultracluster_gpu_power_watts / ultracluster_gpu_power_limit_watts or {_NONE}) >= bool 0.6) > bool 0)"
 )
 _SPINS = f"((ultracluster_gpu_utilization_ratio > bool 0.9) * ({_WORKS} == bool 0))"
 _START = "ultracluster_job_start_timestamp_seconds"
-_SAVING = "ultracluster_job_saving_timestamp_seconds"
+_STALL = "ultracluster_job_stall_start_timestamp_seconds"
+_WAITS = "job:ultracluster_gpus_computing:ratio < 0.1"
 # Below 10 MB/s are logs, metrics and heartbeats.
 _SAVES = (
-    f"(job:ultracluster_gpus_computing:ratio < 0.1 and on ({_BY}) (ultracluster_job_checkpoint_in_progress == 1 or "
-    "job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 or job:node_network_transmit_bytes:max_rate5m > 1e7))"
+    "(ultracluster_job_checkpoint_in_progress == 1 or job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 or "
+    "job:node_network_transmit_bytes:max_rate5m > 1e7)"
 )
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _SENT = (
@@ -76,7 +77,7 @@ _GPUS = (
                "time() - 7200"),
     aggregated("job:ultracluster_gpus_computing:ratio", "ratio",
                "Share of the GPUs that make progress: tensor cores, memory or most multiprocessors are active, NVLink "
-               "carries data, or half of the power is drawn.",
+               "carries data, or 60 % of the power is drawn.",
                expr=_over_gpus("avg", _WORKS)),
     aggregated("job:ultracluster_gpus_spinning:ratio", "ratio",
                "Share of the GPUs that run a kernel without progress, as in a collective that waits.",
@@ -140,10 +141,13 @@ _TRAINING = (
              "Whether the training waits for a checkpoint, as the job reports it.", JOB,
              "train_checkpoint_in_progress"),
     # It reads what it wrote before, as the start of the run does.
-    recorded(_SAVING, "timestamp_seconds",
-             "When the job began to save: its GPUs wait, and it reports a checkpoint, or its nodes write to Lustre or "
-             "send over IP (ENA).", JOB,
-             expr=f"last_over_time({_SAVING}[2m]) and on ({_BY}) {_SAVES} or {_SAVES} * 0 + time()"),
+    recorded(_STALL, "timestamp_seconds", "Since when less than a tenth of the job's GPUs make progress.", JOB,
+             expr=f"last_over_time({_STALL}[2m]) and on ({_BY}) {_WAITS} or ({_WAITS}) * 0 + time()"),
+    # Nothing that is written excuses a stall of more than half an hour: a checkpoint that never ends is an alert.
+    recorded("ultracluster_job_saving", "bool",
+             "Whether the GPUs have waited for less than half an hour while the job saves: it reports a checkpoint, or "
+             "its nodes write to Lustre or send over IP (ENA). Other jobs have no series.", JOB,
+             expr=f"(time() - {_STALL} < 1800) * 0 + 1 and on ({_BY}) {_SAVES}"),
     recorded("ultracluster_job_startup_seconds", "seconds",
              "Time from the start of the job, or of its program, to the first step.", JOB, "train_startup_seconds"),
     aggregated("job_cause:train_lost_seconds:sum_rate5m", "ratio",
