@@ -28,5 +28,5 @@ def text(name: str) -> str:
     )
     if name not in known:
         raise Refusal("", f"there is no script {name!r}; the known ones: {', '.join(known)}")
-    own = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
-    return _INCLUDE.sub(lambda include: text(include[1]), own)
+    script = resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda include: text(include[1]), script)

@@ -7,9 +7,8 @@
 
 Or `hugging_face()` and `lightning()` as callbacks of a Trainer, and `megatron(module)`: docs/guides/jobs.md.
 
-Rank 0 reports; other ranks do nothing. Under Slurm it writes a file into a directory that the prolog makes; the
-node's collector reads it, and adds the id of the job. On Kubernetes it serves the metrics on ULTRACLUSTER_JOB_PORT.
-Without either nothing is reported. An error of the reporting never stops the training.
+Rank 0 reports: under Slurm in a file, which the node's collector reads; on Kubernetes over HTTP, on
+ULTRACLUSTER_JOB_PORT. Without either nothing is reported. An error of the reporting never stops the training.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import os
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,9 +32,9 @@ _RESTART = ("SLURM", "TORCHELASTIC", "JOBSET")
 #: Gauges and counters, in the order in which they are written.
 METRICS = (
     *("train_step", "train_step_seconds", "train_tokens_total", "train_loss", "train_mfu_ratio"),
-    *("train_last_checkpoint_timestamp_seconds", "train_checkpoint_seconds", "train_checkpoint_interval_seconds"),
-    "train_checkpoint_in_progress",
-    *("train_startup_seconds", "train_restarts_total", "train_productive_seconds_total", "train_lost_seconds_total"),
+    *("train_checkpoint_seconds", "train_checkpoint_in_progress", "train_checkpoint_interval_seconds"),
+    *("train_last_checkpoint_timestamp_seconds", "train_startup_seconds", "train_restarts_total"),
+    *("train_productive_seconds_total", "train_lost_seconds_total"),
 )
 
 
@@ -43,8 +43,7 @@ class Job:
 
     Args:
         checkpoint_interval: Planned seconds between two checkpoints. Default: unknown, and no alert on late ones.
-        flops_per_token: Operations for one token: 6 x parameters of a dense model. It gives the MFU, if
-            ULTRACLUSTER_GPU_FLOPS has the peak of a GPU.
+        flops_per_token: 6 x parameters of a dense model: the MFU, if ULTRACLUSTER_GPU_FLOPS has the peak of a GPU.
         directory: Directory of the metrics. Default: that of the Slurm job.
         state: File that survives restarts, so that repeated steps count as lost. Default: ULTRACLUSTER_JOB_STATE.
         every: Seconds between two writes.
@@ -61,9 +60,8 @@ class Job:
     ) -> None:
         environment = os.environ
         rank = environment.get("RANK") or environment.get("SLURM_PROCID") or "0"
-        self.values: dict[str, float] = {
-            "train_restarts_total": sum(int(environment.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
-        }
+        self.values: dict[str, float] = defaultdict(float)
+        self.values["train_restarts_total"] = sum(int(environment.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
         #: Seconds that were lost, by cause.
         self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}
         self._flops, self._every = flops_per_token, every
@@ -84,15 +82,11 @@ class Job:
             self._serve(port)
         #: False if nothing is reported from here.
         self.active = self._directory is not None or port > 0
-        if self.active:
-            self.write()
-            atexit.register(self.write)
+        self.write()
+        atexit.register(self.write)
 
     def step(self, step: int, *, tokens: float = 0, loss: Any = None, mfu: float | None = None) -> None:
-        """Report a completed step, and its tokens over all ranks.
-
-        A loss that is a tensor is read only when the metrics are written, for reading waits for the GPU.
-        """
+        """Report a completed step, and its tokens over all ranks. A loss is read when the metrics are written."""
         if not self.active:
             return
         now = time.monotonic()
@@ -105,15 +99,15 @@ class Job:
             seconds = now - self._last
             self.values["train_step_seconds"] = seconds
             if step > self._highest:
-                self._add("train_productive_seconds_total", seconds)
+                self.values["train_productive_seconds_total"] += seconds
             else:
                 self.lost["repeated"] += seconds
             self._tokens += tokens
         self._last, self._highest = now, max(self._highest, step)
         self.values["train_step"] = step
-        self._add("train_tokens_total", tokens)
+        self.values["train_tokens_total"] += tokens
         if loss is not None:
-            self._loss = loss.detach() if hasattr(loss, "detach") else loss
+            self._loss = loss.detach() if hasattr(loss, "detach") else loss  # reading it waits for the GPU
         if mfu is not None:
             self.values["train_mfu_ratio"] = mfu
         if now - self._written >= self._every:
@@ -126,10 +120,9 @@ class Job:
         self.saving()
         try:
             yield
-        except BaseException:
+            self.saved(time.monotonic() - began)
+        finally:
             self.saving(False)
-            raise
-        self.saved(time.monotonic() - began)
 
     def saving(self, waits: bool = True) -> None:
         """Report that the training waits for a checkpoint from now on, or no longer does."""
@@ -138,14 +131,11 @@ class Job:
 
     def saved(self, seconds: float) -> None:
         """Report a complete checkpoint that took so many seconds of the training's time."""
-        if not self.active:
-            return
         self.values.update(train_last_checkpoint_timestamp_seconds=time.time(), train_checkpoint_seconds=seconds)
-        self.values["train_checkpoint_in_progress"] = False
         self.lost["checkpoint"] += seconds
         if self._last is not None:
             self._last = min(self._last + seconds, time.monotonic())
-        self.write()
+        self.saving(False)
 
     def text(self) -> str:
         """Return the metrics, without the id of the job."""
@@ -182,9 +172,6 @@ class Job:
             self.values["train_mfu_ratio"] = self._flops * self._tokens / (now - self._window) / self._peak
             self._tokens, self._window = 0.0, now
 
-    def _add(self, name: str, value: float) -> None:
-        self.values[name] = self.values.get(name, 0) + value
-
     def _serve(job, port: int) -> None:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -212,15 +199,13 @@ def hugging_face(**options: Any) -> Any:
             self._tokens, self._since = 0.0, time.monotonic()
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            # 0 unless the Trainer counts them: include_num_input_tokens_seen.
-            seen = float(getattr(state, "num_input_tokens_seen", 0) or 0)
+            seen = float(getattr(state, "num_input_tokens_seen", 0) or 0)  # include_num_input_tokens_seen
             self.job.step(state.global_step, tokens=seen - self._tokens)
             self._tokens, self._since = seen, time.monotonic()
             self.on_epoch_end(args, state, control)
 
         def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            # The Trainer's own callback has decided before.
-            if getattr(control, "should_save", False):
+            if getattr(control, "should_save", False):  # the Trainer's own callback has decided before
                 self.job.saving()
 
         def on_log(self, *args: Any, logs: Any = None, **kwargs: Any) -> None:
@@ -231,8 +216,7 @@ def hugging_face(**options: Any) -> Any:
         on_evaluate = on_log
 
         def on_save(self, *args: Any, **kwargs: Any) -> None:
-            # The Trainer logs and evaluates before it saves.
-            self.job.saved(time.monotonic() - self._since)
+            self.job.saved(time.monotonic() - self._since)  # the Trainer logs and evaluates before
 
     return UltraclusterCallback()
 
@@ -251,14 +235,12 @@ def lightning(**options: Any) -> Any:
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, *args: Any) -> None:
             self.on_train_end()
-            # A step has several batches if gradients are accumulated.
-            if trainer.global_step != self.job.values.get("train_step"):
+            if trainer.global_step != self.job.values.get("train_step"):  # a step may have several batches
                 loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
                 self.job.step(trainer.global_step, loss=loss)
 
         def on_save_checkpoint(self, *args: Any) -> None:
-            # Lightning calls this before it writes; the next batch begins when the file is there.
-            self._saving = time.monotonic()
+            self._saving = time.monotonic()  # Lightning writes after this, and before the next batch
             self.job.saving()
 
         def on_train_end(self, *args: Any) -> None:
@@ -294,8 +276,7 @@ def megatron(training: Any, **options: Any) -> Job:
 
 
 def _directory(given: str | None, environment: Mapping[str, str]) -> Path | None:
-    of_job = f"{_DIRECTORY}/{environment.get('SLURM_JOB_ID')}"
-    path = given or environment.get("ULTRACLUSTER_JOB_METRICS") or of_job
+    path = given or environment.get("ULTRACLUSTER_JOB_METRICS") or f"{_DIRECTORY}/{environment.get('SLURM_JOB_ID')}"
     return Path(path) if os.access(path, os.W_OK) and Path(path).is_dir() else None
 
 
