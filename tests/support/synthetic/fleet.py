@@ -175,7 +175,7 @@ class FakeNode:
             written = self.since if "hung" in self.states else t
             lines.append(f'ultracluster_lustre_write_bytes_total{{filesystem="{fs}"}} {rate / 3 * written:.10g}')
         for nic in range(8):
-            lines.append(f'node_network_transmit_bytes_total{{device="enp{nic}s0"}} {3e6 * t:.10g}')
+            lines.append(f'node_network_transmit_bytes_total{{device="enp{nic}s0"}} {3e5 * t:.10g}')
             lines.append(f'node_network_receive_bytes_total{{device="enp{nic}s0"}} {4e6 * t:.10g}')
             lines.append(f'node_disk_read_bytes_total{{device="nvme{nic}n1"}} {8e7 * t:.10g}')
             lines.append(f'node_disk_written_bytes_total{{device="nvme{nic}n1"}} {2e7 * t:.10g}')

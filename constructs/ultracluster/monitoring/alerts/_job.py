@@ -41,7 +41,7 @@ JOB_ALERTS = (
     Alert(
         name="JobStepStalled",
         severity=Severity.CRITICAL,
-        for_="5m",
+        for_="10m",
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
         f"job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1 "
         f"{_NOT_SAVING}",
@@ -53,7 +53,7 @@ JOB_ALERTS = (
             "Whether it still writes a checkpoint: `ultracluster_job_checkpoint_in_progress`, and the file system.",
         ),
         actions=("As for JobHung.",),
-        rationale=_SAVING + JUDGEMENT,
+        rationale="As long as JobHung: if both fire, that one is sent alone. " + _SAVING + JUDGEMENT,
     ),
     Alert(
         name="JobSlow",
