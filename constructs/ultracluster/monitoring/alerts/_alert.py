@@ -1,10 +1,9 @@
-"""Alerts, each with its rule, its message and its runbook."""
+"""Alerts, each with its rule, its message, its runbook, and what its threshold may be."""
 
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ultracluster.monitoring.alerts._bounds import Bounds
 from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
 from ultracluster.rules import Refusal
 
@@ -38,6 +37,39 @@ class Severity(StrEnum):
     WARNING = "warning"
     #: Not sent: only shown in dashboards, to explain other alerts.
     INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Lowest and highest threshold with which an alert can both fire and clear.
+
+    Args:
+        low: Lowest value.
+        high: Highest value.
+        unit: Unit behind a value, such as ` °C`, or nothing.
+        reason: Why there is no value beyond.
+    """
+
+    low: float
+    high: float
+    unit: str
+    reason: str
+
+    def __str__(self) -> str:
+        """Return the bounds as the errors and the runbooks have them."""
+        return f"{self.low:,.12g} to {self.high:,.12g}{self.unit}"
+
+
+SHARE = Bounds(0, 1, "", "it is compared with a share")
+MULTIPLE = Bounds(1, 100, "", "it is compared with a multiple of the usual value")
+CELSIUS = Bounds(30, 120, " °C", "GPUs are warmer at work, and shut down below 120 °C")
+NUMBER = Bounds(0, 1e9, "", "it is compared with a number of things")
+PER_SECOND = Bounds(0, 1e9, " per second", "it is compared with a rate")
+
+
+def seconds(low: float, high: float, reason: str) -> Bounds:
+    """Return bounds in seconds."""
+    return Bounds(low, high, " seconds", reason)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,9 +195,7 @@ class Alert:
         tunable = (
             ""
             if self.threshold is None
-            else "
-
-In the cluster file: "
+            else "\n\nIn the cluster file: "
             f"`observability: {{alerts: {{thresholds: {{{self.name}: {self.threshold:.12g}}}}}}}`, from {self.bounds}."
         )
         return (

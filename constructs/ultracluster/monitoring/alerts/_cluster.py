@@ -1,7 +1,6 @@
 """Alerts on schedulers, and on the metrics pipeline."""
 
-from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
-from ultracluster.monitoring.alerts._bounds import NUMBER, PER_SECOND, seconds
+from ultracluster.monitoring.alerts._alert import JUDGEMENT, NUMBER, PER_SECOND, Alert, Severity, seconds
 
 CLUSTER_ALERTS = (
     Alert(

@@ -1,8 +1,7 @@
 """Alerts on GPUs, NVLink and PCIe."""
 
 from ultracluster.catalogue.monitoring import RESTART_ON_A100, XidPolicy, xids
-from ultracluster.monitoring.alerts._alert import BY_NODE, DRAIN, Alert, Severity
-from ultracluster.monitoring.alerts._bounds import CELSIUS, NUMBER, PER_SECOND, SHARE
+from ultracluster.monitoring.alerts._alert import BY_NODE, CELSIUS, DRAIN, NUMBER, PER_SECOND, SHARE, Alert, Severity
 from ultracluster.monitoring.names import RESTART_SELECTOR
 
 _XIDS = (

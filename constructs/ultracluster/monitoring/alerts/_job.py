@@ -1,7 +1,6 @@
 """Alerts on jobs that hang, are slow or may lose work, and on inference."""
 
-from ultracluster.monitoring.alerts._alert import JUDGEMENT, Alert, Severity
-from ultracluster.monitoring.alerts._bounds import MULTIPLE, NUMBER, SHARE, seconds
+from ultracluster.monitoring.alerts._alert import JUDGEMENT, MULTIPLE, NUMBER, SHARE, Alert, Severity, seconds
 
 _NOT_SAVING = "unless on (cluster, job_id) ultracluster_job_saving"
 _SAVING = (

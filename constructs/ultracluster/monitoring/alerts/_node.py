@@ -1,7 +1,16 @@
 """Alerts on nodes: availability, EFA, mounts, disks."""
 
-from ultracluster.monitoring.alerts._alert import DRAIN, JUDGEMENT, Alert, Severity
-from ultracluster.monitoring.alerts._bounds import NUMBER, PER_SECOND, SHARE, Bounds, seconds
+from ultracluster.monitoring.alerts._alert import (
+    DRAIN,
+    JUDGEMENT,
+    NUMBER,
+    PER_SECOND,
+    SHARE,
+    Alert,
+    Bounds,
+    Severity,
+    seconds,
+)
 
 NODE_ALERTS = (
     Alert(

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
-from ultracluster.monitoring.alerts._alert import Alert, Severity
+from ultracluster.monitoring.alerts._alert import SHARE, Alert, Severity
 from ultracluster.monitoring.alerts._all import ALERTS
-from ultracluster.monitoring.alerts._bounds import SHARE
 from ultracluster.rules import Message, Refusal, error
 
 ALERT_NAME = error("alert-name", "Only alerts of the library can be switched off or changed.")
