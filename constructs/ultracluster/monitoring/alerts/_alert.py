@@ -169,10 +169,10 @@ class Alert:
         """Names of the nodes, in the alert for many of them together: a Go template, empty in the others."""
         if not self.per_node:
             return ""
-        problem = f'{PROBLEM}{{problem=\\"{self.name}\\", cluster=\\"%s\\"}}'
+        problem = f"{PROBLEM}{{problem='{self.name}',cluster=%q}}"
         return (
-            f'{{{{ if not $labels.instance }}}}{{{{ range query (printf "topk({_NAMES}, count by (node, instance) '
-            f'({problem}))" $labels.cluster) | sortByLabel "node" }}}}{{{{ or .Labels.node .Labels.instance }}}} '
+            f"{{{{ if not $labels.instance }}}}{{{{ range query (printf `topk({_NAMES},count by (node,instance) "
+            f"({problem}))` $labels.cluster) | sortByLabel `node` }}}}{{{{ or .Labels.node .Labels.instance }}}} "
             "{{ end }}{{ end }}"
         )
 
