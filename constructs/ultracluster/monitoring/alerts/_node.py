@@ -1,16 +1,6 @@
 """Alerts on nodes: availability, EFA, mounts, disks."""
 
-from ultracluster.monitoring.alerts._alert import (
-    DRAIN,
-    JUDGEMENT,
-    NUMBER,
-    PER_SECOND,
-    SHARE,
-    Alert,
-    Bounds,
-    Severity,
-    seconds,
-)
+from ultracluster.monitoring.alerts._alert import DRAIN, JUDGEMENT, NUMBER, PER_SECOND, SHARE, Alert, Severity, seconds
 
 NODE_ALERTS = (
     Alert(
@@ -43,7 +33,7 @@ NODE_ALERTS = (
         for_="5m",
         expr="node:ultracluster_health_changes:max > 6",
         threshold=6,
-        bounds=Bounds(1, 720, "", "a check runs 720 times in six hours at most"),
+        bounds=NUMBER,
         summary="The checks of node {{ $labels.instance }} failed or recovered {{ $value }} times in six hours",
         description="The node is drained and resumed again and again. Each time it costs a job.",
         diagnosis=("`journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
