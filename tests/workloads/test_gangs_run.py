@@ -81,9 +81,10 @@ def test_a_pod_whose_data_is_missing_ends_before_its_program_starts(pods: list[P
 
 
 def test_a_pod_that_ends_requests_a_checkpoint_of_all_and_the_gang_restarts_at_no_cost(pods: list[Pod]) -> None:
-    answer = 'until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 0.05; done'
+    answer = 'touch "$RUN/$JOB_COMPLETION_INDEX"; until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 0.05; done'
     running = [pod.main("sh", "-c", answer) for pod in pods]
-    wait_for(pods[0].run_directory / ".requests")
+    for index in range(2):
+        wait_for(pods[0].run_directory / str(index))
     hook = pods[1].hook()
     codes = {process.wait(PATIENCE_SECONDS) for process in running}
     hook.kill()
@@ -94,6 +95,18 @@ def test_a_pod_that_ends_requests_a_checkpoint_of_all_and_the_gang_restarts_at_n
     (free,) = GANG_FAILURES["rules"]
     assert (free["action"], free["onJobFailureReasons"]) == ("RestartJobSetAndIgnoreMaxRestarts", ["PodFailurePolicy"])
     assert pods[0].grace == 120
+
+
+def test_a_gang_that_is_admitted_again_does_not_end_for_an_earlier_request(pods: list[Pod]) -> None:
+    # Kueue 0.19.2 suspends the JobSet of a gang that it evicts: pods come back in the same Job (2026-11-26).
+    request = Path(pods[0].environment["CHECKPOINT_REQUEST"])
+    request.parent.mkdir(parents=True)
+    files = [request, *(request.with_name(f"{request.name}.{suffix}") for suffix in ("requested", "failed"))]
+    for file in files:
+        file.touch()
+    assert pods[1].main("true").wait(PATIENCE_SECONDS) == 85
+    assert pods[0].main("sh", "-c", '[ ! -e "$CHECKPOINT_REQUEST" ]').wait(PATIENCE_SECONDS) == 0
+    assert not any(file.exists() for file in files)
 
 
 def test_a_failed_pod_ends_the_wait_of_the_others_and_a_hanging_program_gets_the_signal(pods: list[Pod]) -> None:

@@ -34,6 +34,11 @@ case $1 in
       exit 2
     fi
     mkdir -p "$RUN" "${CHECKPOINT_REQUEST%/*}"
+    # A gang that Kueue evicts and admits again keeps its Job, and with it this file: what was requested then is over. The
+    # first pod removes it, and programs look for it only once they have met that pod's.
+    if [ "${JOB_COMPLETION_INDEX:-}" = 0 ]; then
+      rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
+    fi
     code=0
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?
