@@ -1,5 +1,6 @@
 """The gang of 512 GPUs on a disposable cluster with Kueue: whole or not at all, through a lost node and an edit."""
 
+import json
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -45,6 +46,12 @@ def admitted(server: Server) -> bool:
     return any("admission" in row.get("status", {}) for row in rows)
 
 
+def status(server: Server) -> dict[str, Any]:
+    (job_set,) = server.cluster.get("jobsets.jobset.x-k8s.io", objects()[0]["metadata"]["name"], "--namespace=pretrain")
+    result: dict[str, Any] = job_set.get("status", {})
+    return result
+
+
 def test_a_gang_runs_whole_or_not_at_all_and_outlives_a_node(server: Server) -> None:
     server.delete("node", "train-5")
     server.put(*objects())
@@ -64,14 +71,20 @@ def test_a_gang_runs_whole_or_not_at_all_and_outlives_a_node(server: Server) -> 
     assert len(placed(server)) == NODES
 
     server.delete("node", "train-7")
-    name = objects()[0]["metadata"]["name"]
-
-    def status() -> dict[str, Any]:
-        (job_set,) = server.cluster.get("jobsets.jobset.x-k8s.io", name, "--namespace=pretrain")
-        result: dict[str, Any] = job_set.get("status", {})
-        return result
-
-    wait_for(lambda: status().get("restarts", 0) > 0, 300, "a restart after the loss of a node")
+    # No other node can take its place: Kueue evicts the gang as a whole.
+    wait_for(lambda: not admitted(server), 300, "the eviction after the loss of a node")
     server.add_nodes([7])
     wait_for(lambda: len(placed(server)) == NODES, 600, "the gang on 64 nodes again")
-    assert status().get("restartsCountTowardsMax", 0) == 0
+    assert status(server).get("restartsCountTowardsMax", 0) == 0
+
+
+def test_a_gang_beside_idle_nodes_restarts_at_no_cost_on_one_of_them(server: Server) -> None:
+    job_set, *others = json.loads(json.dumps(objects()))
+    job_set["spec"]["replicatedJobs"][0]["template"]["spec"] |= {"completions": 48, "parallelism": 48}
+    server.put(job_set, *others)
+    wait_for(lambda: len(placed(server)) == 48, 300, "a pod on each of 48 nodes")
+    lost = min(placed(server))
+    server.delete("node", lost)
+    wait_for(lambda: status(server).get("restarts", 0) > 0, 300, "a restart after the loss of a node")
+    wait_for(lambda: len(placed(server) - {lost}) == 48, 300, "the gang on 48 other nodes")
+    assert status(server).get("restartsCountTowardsMax", 0) == 0
