@@ -35,7 +35,11 @@ CLUSTER_ALERTS = (
         summary="{{ $value }} nodes of {{ $labels.cluster }} are not ready",
         description="The kubelet does not answer, or reports that it is not ready.",
         diagnosis=("`kubectl describe node NODE`.",),
-        actions=("Restart or replace the node.",),
+        actions=(
+            "Restart or replace the node.",
+            "A gang does not restart while Kubernetes waits for a pod on a node that does not answer. Once the instance "
+            "is stopped: `kubectl taint nodes NODE node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`.",
+        ),
         rationale="The condition Ready; 5 minutes as Kubernetes evicts.",
     ),
     Alert(
