@@ -37,8 +37,8 @@ CLUSTER_ALERTS = (
         diagnosis=("`kubectl describe node NODE`.",),
         actions=(
             "Restart or replace the node.",
-            "A gang does not restart while Kubernetes waits for a pod on a node that does not answer. Once the instance "
-            "is stopped: `kubectl taint nodes NODE node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`.",
+            "A gang does not restart while Kubernetes waits for a pod on a node that does not answer. Once the "
+            "instance is stopped: `kubectl taint nodes NODE node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`.",
         ),
         rationale="The condition Ready; 5 minutes as Kubernetes evicts.",
     ),
