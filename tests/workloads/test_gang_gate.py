@@ -244,11 +244,11 @@ def test_the_gang_starts_if_the_gate_cannot_do_its_work(tmp_path: Path, server: 
     assert output.startswith("gate: the nodes are not tested: TimeoutError")
 
 
-NODE = {
+NODE: Object = {
     "metadata": {"name": "n1", "labels": {"a": "b"}, "annotations": {"c": "d"}},
     "spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]},
 }
-CORDON = {
+CORDON: Object = {
     "metadata": {**NODE["metadata"], "annotations": {"c": "d", "ultracluster/gate": "failed: x"}},
     "spec": {**NODE["spec"], "unschedulable": True},
 }
