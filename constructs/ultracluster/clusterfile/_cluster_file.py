@@ -80,10 +80,7 @@ class ClusterFile(Section):
     compliance: t.Compliance = Field(default=(), description=t.COMPLIANCE)
     tags: t.Tags = Field(default={}, description=t.TAGS)
     accept: dict[str, t.Reason] = Field(
-        default={},
-        examples=[{"interface-quota": "raised to 20000"}],
-        description="Rules that are no concern: the id of each, and the reason. Warnings, and errors that rest on a "
-        "fact with a date.",
+        default={}, examples=[{"interface-quota": "raised to 20000"}], description=t.ACCEPT
     )
 
     _accepted: tuple[Problem, ...] = ()

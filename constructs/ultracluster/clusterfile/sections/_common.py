@@ -31,6 +31,9 @@ SOFTWARE = (
     "Oldest versions of the software of nodes and container images, instead of those that the type of the nodes needs. "
     "What is older is reported; nothing is installed."
 )
+ACCEPT = (
+    "Rules that are no concern: the id of each, and the reason. Warnings, and errors that rest on a fact with a date."
+)
 TAGS = "Tags of every resource. Instances have those of `nodes.NAME.tags`, whose edit replaces nodes."
 Compliance = w.Distinct[
     Annotated[str, w.choice(("hipaa", "nist-800-53", "pci-dss"), "a framework of compliance", example="hipaa")]
