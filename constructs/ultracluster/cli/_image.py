@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 app = typer.Typer(
-    no_args_is_help=True, help="Plan, show and pin images of nodes; build and import images of containers."
+    no_args_is_help=True, help="Plan, show and pin images of nodes; build those of containers."
 )
 
 # Characters of a checksum that identify a file in a table.

@@ -76,6 +76,10 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
         "ParallelCluster asks EC2 about each type, and 3.16 supports the UltraServers of p6e-gb200 only",
         "nothing for other types; IMEX of an UltraServer of another type has to be set up by a custom action",
     ),
+    "software": (
+        "no metrics report older software of ParallelCluster's nodes",
+        "run the job health, which compares it",
+    ),
     "slurm.version": None,
     "slurm.size": ("the controller runs on the head node", "choose HeadNode.InstanceType"),
     "slurm.accounting": None,
