@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from ultracluster.cli._image_pin import Use
     from ultracluster.clusterfile import ClusterFile
 
-app = typer.Typer(
-    no_args_is_help=True, help="Plan, show and pin images of nodes; build those of containers."
-)
+app = typer.Typer(no_args_is_help=True, help="Plan, show and pin images of nodes; build those of containers.")
 
 # Characters of a checksum that identify a file in a table.
 _DIGITS = 12
