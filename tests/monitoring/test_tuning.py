@@ -60,6 +60,19 @@ def test_each_threshold_can_be_replaced(name: str) -> None:
     assert changed.with_threshold(alert.threshold or 0).expr == alert.expr
 
 
+@pytest.mark.parametrize("name", [name for name, alert in ALERTS.items() if alert.bounds is not None])
+def test_one_bound_of_each_threshold_is_never_passed(name: str) -> None:
+    alert = ALERTS[name]
+    assert alert.bounds is not None
+    low, high = alert.bounds.low, alert.bounds.high
+    above = f"> {alert.threshold:.12g}" in alert.expr
+    last, other = (high, low) if above else (low, high)
+    assert alert.never(last) == f"{'>' if above else '<'} {last:.12g}"
+    assert Tuning(thresholds={name: other}).thresholds == {name: other}
+    with pytest.raises(ValueError, match="is never true"):
+        Tuning(thresholds={name: last})
+
+
 def test_every_problem_is_reported_at_once() -> None:
     with pytest.raises(ValueError, match=r"(?s)no alert 'JobHungs'; did you mean JobHung\?.*must be one of critical.*"
                        r"GpuMissing has no threshold.*JobSlow must be 1 to 100, got nan.*"
@@ -88,6 +101,18 @@ def test_every_problem_is_reported_at_once() -> None:
         ),
         ("{thresholds: {MountSlow: 10}}", "MountSlow must be 0.1 to 5 seconds, got 10: the check gives up after five"),
         ("{thresholds: {JobSlow: 0.15}}", "JobSlow must be 1 to 100, got 0.15: it is compared with a multiple"),
+        (
+            "{thresholds: {JobHung: 1}}",
+            "the threshold of JobHung must be 0 to 1, got 1: it is compared with a share; `> 1` is never true",
+        ),
+        ("{thresholds: {InferenceCacheFull: 1}}", "InferenceCacheFull must be 0 to 1, got 1"),
+        (
+            "{thresholds: {NodeDiskFull: 0}}",
+            "NodeDiskFull must be 0 to 1, got 0: it is compared with a share; `< 0` is",
+        ),
+        ("{thresholds: {StragglerClock: 0}}", "StragglerClock must be 0 to 1, got 0"),
+        ("{thresholds: {JobGoodputLow: 0}}", "JobGoodputLow must be 0 to 1, got 0"),
+        ("{thresholds: {MountSlow: 5}}", "five seconds; `> 5` is never true"),
         ("{thresholds: {JobHung: -1}}", "a threshold must be a number from 0"),
         ("{thresholds: {JobHung: .nan}}", "a threshold must be a number from 0"),
         ("{thresholds: {JobHung: true}}", "a threshold must be a number from 0"),

@@ -41,7 +41,9 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Lowest and highest threshold with which an alert can both fire and clear.
+    """Lowest and highest value that occurs, between which an alert can both fire and clear.
+
+    No value is above the highest or below the lowest, so that a threshold there may never be passed: `Alert.never`.
 
     Args:
         low: Lowest value.
@@ -115,6 +117,14 @@ class Alert:
         assert self.threshold is not None
         expr = _number(self.threshold).sub(lambda match: f"{match[1]} {value:.12g}", self.expr)
         return replace(self, expr=expr, threshold=value)
+
+    def never(self, value: float) -> str | None:
+        """Return the comparison with a threshold that is the bound which no value passes, or None."""
+        assert self.threshold is not None
+        assert self.bounds is not None
+        [comparison] = _number(self.threshold).findall(self.expr)
+        last = self.bounds.high if comparison == ">" else self.bounds.low
+        return f"{comparison} {value:.12g}" if value == last else None
 
     @property
     def per_node(self) -> bool:

@@ -70,15 +70,19 @@ def tuning_problems(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Mess
 
 
 def _problem(key: str, name: str, named: Mapping[str, Any]) -> Message | None:
-    bounds = ALERTS[name].bounds
+    alert = ALERTS[name]
+    bounds = alert.bounds
     if key == "thresholds" and bounds is None:
         return ALERT_THRESHOLD(f"{name} has no threshold to change; switch it off, or change its pending period")
-    # NaN is not within bounds either.
-    if key == "thresholds" and bounds and not bounds.low <= named[name] <= bounds.high:
-        share = bounds is SHARE and 1 < named[name] <= 100
-        percent = f"; write {named[name] / 100:.12g} for {named[name]:.12g} %" if share else ""
-        text = f"the threshold of {name} must be {bounds}, got {named[name]:.12g}: {bounds.reason}{percent}"
-        return ALERT_THRESHOLD(text)
+    if key == "thresholds" and bounds:
+        value = named[name]
+        never = alert.never(value)
+        # NaN is not within bounds either.
+        if never or not bounds.low <= value <= bounds.high:
+            share = bounds is SHARE and 1 < value <= 100
+            hint = f"; write {value / 100:.12g} for {value:.12g} %" if share else ""
+            hint = f"; `{never}` is never true" if never else hint
+            return ALERT_THRESHOLD(f"the threshold of {name} must be {bounds}, got {value:.12g}: {bounds.reason}{hint}")
     if key == "severity" and named[name] not in set(Severity):
         return _VALUE(f"the severity of {name} must be one of {', '.join(Severity)}, got {named[name]!r}")
     if key == "pending_period" and not DURATION.fullmatch(named[name]):
