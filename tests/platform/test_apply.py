@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from support.kubernetes_double import node
 from support.platform_runs import FILE, VALUES, Run, bundle, edit
 from ultracluster import clusterfile
 from ultracluster.cli import app
-from ultracluster.platform import ApplyError, Bundle, Options, apply, plan, wait_for_gate
+from ultracluster.platform import ApplyError, Bundle, Options, _releases, apply, plan, wait_for_gate
 from ultracluster.platform._objects import _explained
 from ultracluster.platform._releases import MARK
 from ultracluster.workloads import kubernetes_bundle
@@ -190,7 +191,42 @@ def test_a_principal_without_permission_is_refused() -> None:
     assert "connect: API server: this principal is not an administrator" in run.refused(bundle())
 
 
-def test_an_image_that_cannot_be_pulled_is_named() -> None:
+class Clock:
+    """Time that passes by sleeping only."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        #: What happens during the next pause.
+        self.then: Callable[[], object] = lambda: None
+
+    def monotonic(self) -> float:
+        """Return the seconds."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Advance the time."""
+        self.now += seconds
+        self.then()
+
+
+def test_a_pull_that_fails_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, errors = Clock(), ["pod a: ErrImagePull toomanyrequests"]
+    monkeypatch.setattr(_releases, "time", clock)
+
+    def missing() -> list[tuple[str, str]]:
+        return [("Deployment a", "0 of 1 pods are ready")] if errors else []
+
+    clock.then = lambda: errors.clear() if clock.now > 60 else None
+    _releases._wait(missing, "controllers", 600, lambda: errors[0] if errors else None)
+    assert 60 < clock.now < 70
+    errors, clock.then = ["pod a: ErrImagePull not found"], lambda: None
+    with pytest.raises(ApplyError, match="not found"):
+        _releases._wait(missing, "controllers", 600, lambda: errors[0] if errors else None)
+    assert clock.now < 300
+
+
+def test_an_image_that_cannot_be_pulled_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_releases, "time", Clock())
     run = Run()
     waiting = {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}
     run.cluster.put(

@@ -7,6 +7,7 @@ import pytest
 from support.kubernetes_double import node
 from support.platform_runs import Run, bundle, edit
 from ultracluster.platform import ApplyError, Options, apply, hold_queues
+from ultracluster.platform._hold import hold, resume
 
 
 @pytest.fixture
@@ -49,6 +50,17 @@ def test_a_hold_names_the_workloads_that_still_have_nodes(run: Run) -> None:
         hold_queues(run.cluster, bundle(), "wait", Options(seconds=0))
     run.cluster.put(workload())
     hold_queues(run.cluster, bundle(), "wait", Options(seconds=0, report=run.lines.append))
+
+
+def test_a_queue_that_somebody_stopped_remains_stopped(run: Run) -> None:
+    run.cluster.objects["ClusterQueue", "", "research"]["spec"]["stopPolicy"] = "Hold"
+    # The second time after an error of the first one.
+    for _ in range(2):
+        names = hold(run.cluster, bundle(), "drain", seconds=0)
+        assert policies(run) == {"HoldAndDrain"}
+    resume(run.cluster, names)
+    stopped = {name: run.cluster.objects["ClusterQueue", "", name]["spec"]["stopPolicy"] for name in names}
+    assert stopped == {"node-health": "None", "pretrain": "None", "research": "Hold"}
 
 
 def test_other_schedulers_are_not_held() -> None:

@@ -11,7 +11,7 @@ from ultracluster.planning import perimeter_condition
 
 # Services whose endpoint policies AWS has reviewed for perimeters: https://github.com/aws-samples/
 # data-perimeter-policy-examples (service_specific_guidance and vpc_endpoint_policies, 8e0d3c5, read 2026-11-23).
-# Requests to the others, such as pcs and fsx, name no resource of another account.
+# The others, such as pcs and ec2, have no policy: keys of another account reach its resources by them.
 _REVIEWED = frozenset({"aps-workspaces", "ecr.api", "ecr.dkr", "eks", "logs", "monitoring", "secretsmanager", "sns",
                        "ssm", "sts"})  # fmt: skip
 # Images come from registries of AWS too, in an account for each region. Reading lets nothing out.

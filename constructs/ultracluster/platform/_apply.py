@@ -92,6 +92,9 @@ def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None
     # Device plugins are not waited for: one bad node of 64 must not keep the queues from being created.
     with phase("objects"):
         lease.check("objects")
+        # Again: controllers take minutes, and jobs are admitted meanwhile.
+        if errors := _removals(tools, bundle, installed):
+            raise errors[0]
         pruned = apply_objects(tools, bundle.cluster, bundle.objects, force=options.force, seconds=options.seconds)
     report(f"objects: {len(bundle.objects)} applied, {len(pruned)} pruned")
     for line in pruned:
@@ -124,12 +127,10 @@ def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Option
         ApplyError: If an edit cannot be made: the first reason, with all others in it.
     """
     installed = installed_releases(tools)
-    desired = {(release.name, release.namespace) for release in bundle.releases}
-    uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in desired]
     errors = foreign(tools, releases, installed, adopt=options.adopt)
     errors += terminating(tools, bundle)
     if not bundle.partial:
-        errors += removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)
+        errors += _removals(tools, bundle, installed)
     remedy = "undo this edit of the cluster file, or delete the object first if nothing uses it"
     if not options.force:
         errors += [ApplyError("check", "objects", line, remedy) for line in refusals(tools, bundle.objects)]
@@ -139,6 +140,13 @@ def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Option
             first.remedy += "\n" + "\n".join(str(error) for error in others)
         raise first
     return installed
+
+
+def _removals(tools: Tools, bundle: Bundle, installed: list[Installed]) -> list[ApplyError]:
+    """Return an error for each object or release that the bundle lacks, and that something uses."""
+    desired = {(release.name, release.namespace) for release in bundle.releases}
+    uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in desired]
+    return removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)
 
 
 def plan(tools: Tools, bundle: Bundle, options: Options) -> str:

@@ -134,7 +134,7 @@ def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
 
 
 def _collectors(tools: Tools, namespace: str) -> Line:
-    """Compare the collectors of metrics with their nodes; a collector is ready when it reads and writes metrics."""
+    """Compare the collectors of metrics with their nodes; a collector without a probe is ready when it runs."""
     expected = ready = collectors = 0
     missing = []
     for kind, desired, available in (

@@ -2,7 +2,7 @@
 
 import json
 import time
-from typing import Literal
+from typing import Any, Literal
 
 from ultracluster.platform._bundle import Bundle
 from ultracluster.platform._errors import ApplyError
@@ -10,7 +10,7 @@ from ultracluster.platform._existing import admitted, few
 from ultracluster.platform._tools import Tools
 
 Hold = Literal["drain", "wait"]
-#: Annotation of the queues that `hold` stopped.
+#: Annotation of the queues that `hold` stopped, with the policy that they had.
 HELD = "ultracluster.io/held"
 # https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#stoppolicy (read 2026-11-23)
 _POLICIES = {"drain": "HoldAndDrain", "wait": "Hold"}
@@ -35,7 +35,13 @@ def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[st
         raise ApplyError("hold", "queues", f"scheduler is {bundle.scheduler}, and only Kueue's are held", remedy)
     names = sorted(item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue")
     for name in names:
-        _patch(tools, name, _POLICIES[mode], held="true")
+        queue: dict[str, Any] = next(
+            (item for item in tools.get(_KIND) if item["metadata"]["name"] == name), {"metadata": {}}
+        )
+        # Somebody else may have stopped it, and it is held twice if the first time ended in an error.
+        before = queue.get("spec", {}).get("stopPolicy", "None")
+        before = queue["metadata"].get("annotations", {}).get(HELD, before)
+        _patch(tools, name, _POLICIES[mode], held=before)
     until = time.monotonic() + seconds
     while rows := admitted(tools, queues=set(names)):
         if time.monotonic() >= until:
@@ -54,9 +60,10 @@ def held_queues(tools: Tools, bundle: Bundle) -> list[str]:
 
 
 def resume(tools: Tools, names: list[str]) -> None:
-    """Resume the admission of held queues."""
-    for name in names:
-        _patch(tools, name, "None", held=None)
+    """Restore the policy that held queues had before."""
+    for item in tools.get(_KIND):
+        if (name := item["metadata"]["name"]) in names:
+            _patch(tools, name, item["metadata"]["annotations"][HELD], held=None)
 
 
 def _patch(tools: Tools, name: str, policy: str, *, held: str | None) -> None:

@@ -1,6 +1,7 @@
 """Install, update and remove Helm releases, and wait for their controllers and webhooks."""
 
 import json
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,10 @@ from ultracluster.platform._tools import Tools
 MARK = "ultracluster.io/release"
 _POLL_SECONDS = 5
 _APPLY = ("apply", "--server-side", "--force-conflicts", "--field-manager=ultracluster")
-# States of a container that waiting does not end by itself soon.
+# Seconds that a pod is stuck before it fails: the kubelet repeats a pull after 10, 20, 40 and 80 s, and registries
+# limit them. https://kubernetes.io/docs/concepts/containers/images/#imagepullbackoff (read 2026-11-26)
+_PATIENCE_SECONDS = 150
+# States of a container that seldom end by themselves.
 _STUCK = ("ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "InvalidImageName")
 
 
@@ -168,9 +172,11 @@ def _wait(
     missing: Callable[[], list[tuple[str, str]]], phase: Phase, seconds: float, hopeless: Callable[[], str | None]
 ) -> None:
     until = time.monotonic() + seconds
+    given_up = math.inf
     while rows := missing():
-        stuck = hopeless()
-        if stuck or time.monotonic() >= until:
+        stuck, now = hopeless(), time.monotonic()
+        given_up = min(given_up, now + _PATIENCE_SECONDS) if stuck else math.inf
+        if now >= min(until, given_up):
             subject, reason = rows[0]
             remedy = "read the logs of its pods; apply continues where it stopped"
             if stuck and "Image" in stuck:

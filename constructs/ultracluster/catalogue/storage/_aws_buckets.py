@@ -43,6 +43,10 @@ READ: Annotated[tuple[str, ...], Stated(_VPC_ENDPOINTS, columns="names of bucket
     "aws-efa-installer",
     "fsx-lustre-client-repo",
     "fsx-lustre-client-repo-public-keys",
+    # Not of AWS: layers of registry.k8s.io, which sends clients in AWS to the bucket of their Region. Without it, the
+    # charts of Kubernetes get 403: https://github.com/prometheus-community/helm-charts/issues/2421 and
+    # https://github.com/kubernetes/k8s.io (registry.k8s.io/hack/sync-gcs-s3.sh), both read 2026-11-26
+    "prod-registry-k8s-io-{region}",
 )
 # Results of deployments.
 SIGNALS: Annotated[str, Stated(_VPC_INTERFACE_ENDPOINTS, columns="name of a bucket")] = (
