@@ -20,8 +20,8 @@ from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._service_endpoints import (
     DIRECTORY_SERVICES,
     EKS_SERVICES,
+    NOTICE_SERVICES,
     PCS_SERVICES,
-    REPLACEMENT_SERVICES,
     ServiceEndpoints,
 )
 from ultracluster.planning import check_fields
@@ -211,7 +211,9 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
 
 
 def _services(cluster: ClusterFile) -> tuple[str, ...]:
-    """Return the services that the nodes of a cluster call."""
+    """Return the services that the nodes of a cluster call, and what applies its platform."""
     services = _SERVICES[cluster.orchestrator]
-    services += REPLACEMENT_SERVICES if cluster.slurm.replacements else ()
+    platform = cluster.traits.has_platform and cluster.kubernetes.applied_by_deployment
+    if cluster.slurm.replacements or (platform and cluster.observability.on):
+        services += NOTICE_SERVICES
     return services + (DIRECTORY_SERVICES if cluster.slurm.directory else ())

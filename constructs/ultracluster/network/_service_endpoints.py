@@ -51,9 +51,9 @@ PCS_SERVICES = (
     "sts",
     "fsx",
 )
-# What a node that terminates itself calls beside EC2: Publish to the topic of the alerts.
+# What calls Publish of the topic of the alerts: a node that terminates itself, and what applies the platform.
 # https://docs.aws.amazon.com/sns/latest/dg/sns-internetwork-traffic-privacy.html (read 2026-11-22)
-REPLACEMENT_SERVICES = ("sns",)
+NOTICE_SERVICES = ("sns",)
 # Where nodes read the password with which they search a directory of users:
 # https://docs.aws.amazon.com/secretsmanager/latest/userguide/vpc-endpoint-overview.html (read 2026-11-23)
 DIRECTORY_SERVICES = ("secretsmanager",)
