@@ -149,6 +149,33 @@ def test_alerts_carry_the_address_of_their_page_where_people_can_open_it() -> No
     assert len(urls) == len(ALERTS)
 
 
+def links(resources: dict[str, Any]) -> tuple[int, str]:
+    """Return the number of links to dashboards and runbooks, and the text of the rules."""
+    text = json.dumps([r for r in resources.values() if r["Type"] == "AWS::APS::RuleGroupsNamespace"])
+    return len(re.findall("runbook_url: |dashboard_url: ", text)), text
+
+
+def test_alerts_link_to_the_managed_grafana_of_the_stack() -> None:
+    resources = stack((ROOT / "examples" / "slurm-managed-grafana.yaml").read_text(), "watched-Observability")
+    (grafana,) = [name for name, item in resources.items() if item["Type"] == "AWS::Grafana::Workspace"]
+    number, text = links(resources)
+    assert "localhost" not in text
+    assert number == text.count(json.dumps({"Fn::GetAtt": [grafana, "Endpoint"]})) == 2 * len(ALERTS)
+    assert f'_url: \\"https://", {{"Fn::GetAtt": ["{grafana}", "Endpoint"]}}, "/d/ultracluster-' in text
+
+
+def test_alerts_link_to_an_existing_managed_grafana() -> None:
+    number, text = links(stack(with_section("{grafana: {kind: managed, workspace: g-0123456789}}")))
+    address = "https://g-0123456789.grafana-workspace.us-east-2.amazonaws.com/d/"
+    assert number == text.count(f'_url: \\"{address}') == 2 * len(ALERTS)
+
+
+def test_the_address_of_the_file_precedes_that_of_the_managed_grafana() -> None:
+    number, text = links(stack(with_section("{grafana: {kind: managed}, alerts: {grafana: https://g.example.com}}")))
+    assert number == text.count('_url: \\"https://g.example.com/d/') == 2 * len(ALERTS)
+    assert "Endpoint" not in text
+
+
 def test_an_address_of_runbooks_is_no_recipient() -> None:
     only = with_section("{alerts: {runbooks: https://wiki.example.com/runbooks}}")
     assert "alerts-without-subscription" in ids(only)

@@ -50,8 +50,14 @@ def cluster_dashboards(cluster: ClusterFile, *, lustre: bool) -> tuple[dict[str,
     return {**boards, **more}, groups
 
 
-def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
-    """Return the rule files of the cluster by name; empty without observability."""
+def cluster_rules(cluster: ClusterFile, *, grafana: str | None = None) -> dict[str, str]:
+    """Return the rule files of the cluster by name; empty without observability.
+
+    Args:
+        cluster: Cluster file.
+        grafana: Address of the Grafana that the deployment creates or uses, to which alerts link unless the file names
+            another. By default, the forwarded port of the self-hosted server.
+    """
     profile = profile_of(cluster)
     if profile is None:
         return {}
@@ -67,7 +73,7 @@ def cluster_rules(cluster: ClusterFile) -> dict[str, str]:
         ends=ends,
         runbooks=cluster.observability.alerts.runbooks,
         tuning=Tuning(**_changes(cluster)),
-        grafana=cluster.observability.alerts.grafana or GRAFANA,
+        grafana=cluster.observability.alerts.grafana or grafana or GRAFANA,
         # Another cluster may share the workspace, even one created here.
         cluster=cluster.name,
     )

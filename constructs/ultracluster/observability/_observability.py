@@ -15,7 +15,7 @@ from ultracluster.network import Network
 from ultracluster.observability._alert_topic import AlertTopic
 from ultracluster.observability._cloudwatch_access import CloudWatchGrants
 from ultracluster.observability._grafana_provisioning import GrafanaContent
-from ultracluster.observability._grafana_workspace import GrafanaWorkspace, Saml
+from ultracluster.observability._grafana_workspace import GrafanaWorkspace, IGrafanaWorkspace, Saml
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_endpoint import PrometheusEndpoint
 from ultracluster.observability._prometheus_rules import PrometheusRules
@@ -57,20 +57,33 @@ class Observability:
             topic=None if arn is None else sns.Topic.from_topic_arn(scope, "AlertsTopic", arn),
             email=section.alerts.email,
         )
-        workspace = _workspace(scope, cluster, alerts.topic)
+        managed = _managed_grafana(scope, cluster)
+        workspace = _workspace(scope, cluster, alerts.topic, managed)
         alerts.grants.publish(workspace)
         workspace.alarms.add_all(alerts.topic, scope=Construct(scope, "PrometheusAlarms"))
         _storage_alarms(scope, cluster, storage, alerts.topic)
         clients: list[ec2.IConnectable] = [network.nodes]
-        address = _grafana(scope, cluster, network, storage, workspace, clients)
+        address = _grafana(scope, cluster, network, storage, workspace, managed, clients)
         if section.vpc_endpoint:
             PrometheusEndpoint(scope, "Endpoint", vpc=network.vpc, subnet=network.training_subnet, clients=clients)
         return cls(workspace=workspace, topic=alerts.topic, dashboards=address)
 
 
-def _workspace(scope: Construct, cluster: ClusterFile, topic: sns.ITopic) -> IPrometheusWorkspace:
+def _managed_grafana(scope: Construct, cluster: ClusterFile) -> IGrafanaWorkspace | None:
+    """Return the workspace of Amazon Managed Grafana, which the rules link to, or None without one."""
+    section = cluster.observability.grafana
+    if cluster.grafana != "managed":
+        return None
+    if section.workspace is not None:
+        return GrafanaWorkspace.from_workspace_attributes(scope, "Grafana", workspace_id=section.workspace)
+    return GrafanaWorkspace(scope, "Grafana", name=cluster.name, saml=_saml(section))
+
+
+def _workspace(
+    scope: Construct, cluster: ClusterFile, topic: sns.ITopic, grafana: IGrafanaWorkspace | None
+) -> IPrometheusWorkspace:
     section = cluster.observability
-    rules = cluster_rules(cluster)
+    rules = cluster_rules(cluster, grafana=None if grafana is None else grafana.url)
     if section.workspace is not None:
         # Its namespaces are shared with other clusters, perhaps.
         named = {f"{cluster.name}-{name}": text for name, text in rules.items()}
@@ -109,6 +122,7 @@ def _grafana(
     network: Network,
     storage: Storage,
     workspace: IPrometheusWorkspace,
+    managed: IGrafanaWorkspace | None,
     clients: list[ec2.IConnectable],
 ) -> str | None:
     section = cluster.observability.grafana
@@ -125,7 +139,7 @@ def _grafana(
         if log_groups:
             CloudWatchGrants.read_logs(grafana, log_groups)
 
-    if cluster.grafana == "self-hosted":
+    if managed is None:
         server = SelfHostedGrafana(
             scope,
             "Grafana",
@@ -141,22 +155,21 @@ def _grafana(
         grant(server)
         clients.append(server)
         return server.command
-    managed = None
-    if section.workspace is None:
-        managed = GrafanaWorkspace(scope, "Grafana", name=cluster.name, saml=_saml(section))
-        grant(managed)
+    created = managed if isinstance(managed, GrafanaWorkspace) else None
+    if created is not None:
+        grant(created)
     GrafanaContent(
         scope,
         "GrafanaContent",
         name=cluster.name,
-        grafana=managed or str(section.workspace),
+        grafana=managed,
         workspace=workspace,
         dashboards=boards,
         cloudwatch_region=region,
         users=section.users,
         groups=section.groups,
     )
-    return None if managed is None else managed.url
+    return None if created is None else created.url
 
 
 def _saml(section: Grafana) -> Saml | None:

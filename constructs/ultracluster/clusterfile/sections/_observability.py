@@ -141,7 +141,8 @@ class Alerts(Section):
     )
     grafana: RunbooksUrl | None = Field(
         default=None,
-        description="Address of the Grafana that alerts link to. Default: the forwarded port of the self-hosted one.",
+        description="Address of the Grafana that alerts link to. Default: the workspace of Amazon Managed Grafana, or "
+        "the forwarded port of the self-hosted one.",
     )
     off: tuple[AlertName, ...] = Field(default=(), description="Alerts that are not created.")
     severity: dict[AlertName, AlertSeverity] = Field(

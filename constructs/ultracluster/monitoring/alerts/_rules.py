@@ -10,6 +10,7 @@ from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
 from ultracluster.monitoring.names import CAPACITY_END, EXPECTED_NODES, FAMILIES, PROBLEM, Profile
+from ultracluster.planning import known
 from ultracluster.rules import Refusal, error
 
 #: AMP evaluates no more often.
@@ -44,7 +45,8 @@ def rules(
         cluster: Cluster that the rules read, so that several clusters can have rules in one workspace and
             nothing is evaluated twice. By default, the rules serve every cluster of the workspace.
         tuning: Alerts that are off or changed. By default, none.
-        grafana: Address of Grafana, to which alerts link. By default, the forwarded port of the self-hosted server.
+        grafana: Address of Grafana, to which alerts link; it may be known at deployment only. By default, the
+            forwarded port of the self-hosted server.
         ends: When the capacity of a group ends, in Unix time, by cluster and node group. By default, never.
 
     Raises:
@@ -62,7 +64,7 @@ def rules(
     if runbooks is not None and not _RUNBOOKS.fullmatch(runbooks):
         text = f"runbooks must be an address that begins with https://, or a path, got {runbooks[:120]!r}"
         problems.append(_RUNBOOKS_RULE(text))
-    if not _GRAFANA.fullmatch(grafana):
+    if known(grafana) and not _GRAFANA.fullmatch(grafana):
         problems.append(_RUNBOOKS_RULE(f"grafana must be an address without a slash at the end, got {grafana[:120]!r}"))
     if problems:
         raise Refusal("", problems)
