@@ -107,6 +107,22 @@ def test_a_group_of_64_may_lose_three(node: Node) -> None:
     assert fail(node) == 0
 
 
+@pytest.mark.parametrize(("partitions", "drained"), [("dev,train", False), ("dev,other", True)])
+def test_nodes_of_hyperpod_are_a_group_by_their_partition(tmp_path: Path, partitions: str, drained: bool) -> None:
+    """Their names are addresses, of several subnets of 256: of ip-10-1-1-61 all three are its group."""
+    node = Node(tmp_path)
+    node.with_slurm(name="ip-10-1-1-61")
+    for number, subnet in enumerate((2, 3), 1):
+        name = f"ip-10-1-{subnet}-{number}"
+        node.slurm_node(name, address=f"10.1.{subnet}.{number}", host=name)
+        with (node.state / "slurm" / name).open("a") as record:
+            print(f"Comment=ultracluster:{ago(1800)}:1\nPartitions={partitions}", file=record)
+    with (node.state / "slurm" / "ip-10-1-1-61").open("a") as record:
+        print("\nPartitions=dev,train", file=record)
+    assert fail(node) == (0 if drained else 3)
+    assert ("+DRAIN" in node.slurm("ip-10-1-1-61")["State"]) is drained
+
+
 @pytest.mark.parametrize(("mode", "drained"), [("enforce", True), ("observe", False), ("off", False), ("onn", True)])
 def test_the_mode_is_read_when_a_check_fails(node: Node, mode: str, drained: bool) -> None:
     parameters(node, {MODE: mode})

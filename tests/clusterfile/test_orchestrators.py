@@ -93,7 +93,8 @@ def test_each_orchestrator_names_the_sections_of_the_others() -> None:
     for name, traits in ORCHESTRATORS.items():
         assert set(INSTEAD[name]) == set(SECTIONS) - set(traits.sections)
     keys = {key for traits in ORCHESTRATORS.values() for key in traits.group_keys}
-    assert set(NODE_KEYS) == keys
+    assert {*NODE_KEYS} == {*ORCHESTRATORS}
+    assert all({*rows} == keys for rows in NODE_KEYS.values())
 
 
 def below(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, bool]]:
@@ -160,6 +161,7 @@ BAD = [
     ),
     ("", "slurm: {size: LARGE}", "the controller is a node; write its type instead: hyperpod: {controller: m7i.8xl"),
     ("", "slurm: {settings: {NodeName: a}}", "slurm.settings.NodeName: HyperPod writes it itself; remove it"),
+    ("", "slurm: {settings: {prolog: /x.sh}}", "slurm.settings.prolog: HyperPod writes it itself; remove it"),
     ("", "slurm: {health: {replace: 2}}", "HyperPod replaces faulty nodes itself; write health: true"),
     ("", "slurm: {imds: root}", "serve the credentials of the role to all users of a node; write imds: all"),
     ("", "slurm: {login: {type: c7i.2xlarge}}", "slurm.login.type: HyperPod has no ml.c7i.2xlarge"),
@@ -176,6 +178,8 @@ BAD = [
     ),
     ("", "hyperpod: {controller: c7i.2xlarge}", "hyperpod.controller: HyperPod has no ml.c7i.2xlarge"),
     ("", "hyperpod: {bucket: llama-scripts}", "must begin with sagemaker-, for HyperPod reads no other"),
+    ("", "hyperpod: {restricted-groups: []}", "in Python only, by hyperpod.HyperPodRestrictedGroup; remove it"),
+    ("", "storage: {scratch: {path: /opt/sagemaker/a}}", "HyperPod has a volume of its own at /opt/sagemaker, got"),
     ("", "hyperpod: {bucket: sagemaker-a.b}", "must be the name of a bucket, without dots, got 'sagemaker-a.b'"),
     ("", "hyperpod: {bucket: sagemaker-a-s3alias}", "hyperpod.bucket: 'sagemaker-a-s3alias' is the name of the alias"),
     (
@@ -229,6 +233,61 @@ def test_no_remedy_names_what_hyperpod_refuses(orchestrator: str) -> None:
     assert "p6e-gb200.36xlarge is sold in UltraServers only; write {training-plan: ARN}" in refusals(ultraserver)[0]
     (neuron,) = refusals(text.replace("p5en.48xlarge", "trn2.48xlarge"))
     assert neuron.endswith("which this release does not set up on SageMaker HyperPod; use another type")
+    (many,) = refusals(text.replace("count: 4}", "count: 9000}"))
+    assert "such nodes fit, or use a larger range" in many
+    foreign: dict[str, dict[str, tuple[str, ...]]] = {
+        "hyperpod-slurm": {"elastic: true": ("on demand", "Spot"), "taints: {a: NoSchedule}": ("accounts",)},
+        "hyperpod-kubernetes": {f"scripts: [{READY}]": ("image or",)},
+    }
+    for line, refused in foreign[orchestrator].items():
+        (problem,) = refusals(text.replace("count: 4}", f"count: 4, {line}}}"))
+        assert problem.endswith("remove it")
+        assert not any(word in problem for word in refused)
+
+
+@pytest.mark.parametrize("orchestrator", ["kubernetes", "hyperpod-kubernetes"])
+def test_teams_of_queues_that_share_nodes_are_taken_together(orchestrator: str) -> None:
+    path = next(example for example in EXAMPLES if example.stem == "slurm-fine-tuning")
+    texts = re.findall(
+        r"queues\.\S+: .*write kubernetes: (\{teams: \{.*\}\})",
+        "\n".join(f"{problem.field}: {problem.message}" for problem in problems_of(moved(path, orchestrator))),
+    )
+    assert len(texts) == 3
+    data = YAML(typ="safe").load(path.read_text())
+    teams = {name: team for text in texts for name, team in YAML(typ="safe").load(text)["teams"].items()}
+    assert teams == {
+        "urgent": {"nodes": {"tune": 2, "cheap": 6}}, "tune": {"nodes": {"tune": 2}}, "cheap": {"nodes": {"cheap": 6}}
+    }  # fmt: skip
+    nodes = {name: {**data["nodes"][name], "capacity": "on-demand"} for name in ("tune", "cheap")}
+    text = FILE.partition("nodes:")[0].replace("hyperpod-slurm", orchestrator)
+    whole = {**YAML(typ="safe").load(text), "nodes": nodes, "kubernetes": {"teams": teams}}
+    assert clusterfile.loads(json.dumps(whole), "c.yaml").kubernetes.teams["urgent"].nodes == {"tune": 2, "cheap": 6}
+
+
+@pytest.mark.parametrize("orchestrator", ["hyperpod-slurm", "hyperpod-kubernetes"])
+@pytest.mark.parametrize(
+    ("region", "zone", "most"), [("us-east-2", "use2-az1", 30), ("ap-southeast-1", "apse1-az1", 25)]
+)
+def test_the_bucket_of_lifecycle_scripts_has_a_valid_name(orchestrator: str, region: str, zone: str, most: int) -> None:
+    text = FILE.replace("hyperpod-slurm", orchestrator).replace("us-east-2\nzone: use2-az1", f"{region}\nzone: {zone}")
+    clusterfile.loads(text.replace("llama", most * "a"), "c.yaml")
+    for name in ((most + 1) * "a", "Orion"):
+        (problem,) = refusals(text.replace("llama", name))
+        assert problem.startswith("name: its bucket of lifecycle scripts is sagemaker-NAME-ACCOUNT-REGION")
+        assert f"use a name of at most {most} lowercase letters" in problem
+        clusterfile.loads(text.replace("llama", name) + "hyperpod: {bucket: sagemaker-mine}\n", "c.yaml")
+
+
+@pytest.mark.parametrize(("orchestrator", "most"), [("hyperpod-slurm", 98), ("hyperpod-kubernetes", 100)])
+def test_a_cluster_of_hyperpod_has_a_hundred_groups(orchestrator: str, most: int) -> None:
+    def file(groups: int) -> str:
+        lines = "".join(f"  g{number:03}: {{type: g5.xlarge, count: 1}}\n" for number in range(groups))
+        return f"{FILE.replace('hyperpod-slurm', orchestrator).partition('  train')[0]}{lines}"
+
+    assert len(clusterfile.loads(file(most), "c.yaml").node_groups) == most
+    (problem,) = refusals(file(most + 1))
+    assert problem.startswith("nodes: HyperPod takes at most 100 groups")
+    assert problem.endswith(f", got 101; use at most {most}, each with more nodes")
 
 
 @pytest.mark.parametrize("orchestrator", ["hyperpod-slurm", "hyperpod-kubernetes"])
@@ -285,11 +344,16 @@ BAD_KUBERNETES = [
         "kubernetes: {add-ons: {aws-ec2-local-instance-store-csi-driver: default}}",
         "the image of HyperPod has the NVMe disks in a volume already",
     ),
-    ("", "hyperpod: {controller: m7i.8xlarge}", "hyperpod.controller: HyperPod: is for Slurm"),
-    ("", "hyperpod: {strategy: Merge}", "hyperpod.strategy: HyperPod: is for Slurm"),
+    ("", "hyperpod: {controller: m7i.8xlarge}", "hyperpod.controller: HyperPod: this key is for Slurm"),
+    ("", "hyperpod: {strategy: Merge}", "hyperpod.strategy: HyperPod: this key is for Slurm"),
     ("", "hyperpod: {bucket: llama-scripts}", "must begin with sagemaker-, for HyperPod reads no other"),
     ("", "hyperpod: {checkpoint-memory: 10}", "hyperpod.checkpoint-memory: "),
     ("", "slurm: {version: '25.11'}", "slurm.version: is for Slurm, and orchestrator is hyperpod-kubernetes: "),
+    (
+        "",
+        f"kubernetes: {{scheduler: task-governance, teams: {{{40 * 't'}: {{nodes: {{train: 4}}}}}}}}",
+        "with 66 of at most 63 characters; choose a shorter name",
+    ),
     ("", "network: {internet: false}", "remove it, or write orchestrator: kubernetes"),
 ]
 
@@ -298,6 +362,7 @@ BAD_KUBERNETES = [
 def test_hyperpod_with_kubernetes_refuses_what_it_has_no_equivalent_for(where: str, line: str, message: str) -> None:
     text = FILE.replace("hyperpod-slurm", "hyperpod-kubernetes")
     text = text.replace("count: 4}", f"count: 4, {line}}}") if where else f"{text}{line}\n"
+    text = text.replace("llama", "llama-of-the-second-floor") if "task-gov" in line else text
     with pytest.raises(clusterfile.ClusterFileError) as error:
         clusterfile.loads(text, "c.yaml")
     assert message in str(error.value)

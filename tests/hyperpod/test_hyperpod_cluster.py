@@ -8,10 +8,11 @@ from typing import Any
 import aws_cdk as cdk
 import boto3
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Annotations, Match, Template
 from botocore.session import get_session
 from moto import mock_aws
 
@@ -260,6 +261,25 @@ def test_refuses_clusters_that_the_service_refuses(changed: dict[str, Any], mess
     with pytest.raises(Refusal) as refusal:
         hyperpod.HyperPodCluster(parent, "Cluster", name="llama", **arguments)
     assert message in str(refusal.value)
+
+
+def test_refuses_groups_and_subnets_that_fail_deep_health_checks() -> None:
+    parent = stack()
+    vpc = ec2.Vpc(parent, "Vpc", max_azs=1)
+    closed = ec2.SecurityGroup(parent, "Closed", vpc=vpc)
+    public, private = vpc.public_subnets[0], vpc.private_subnets[0]
+    arguments: dict[str, Any] = {"name": "llama", "subnet": private, "security_groups": closed}
+    with pytest.raises(Refusal, match="must allow all traffic from and to itself"):
+        hyperpod.HyperPodCluster(parent, "Efa", groups=groups(), **arguments)
+    without = groups(instance_type="g5.xlarge")
+    hyperpod.HyperPodCluster(parent, "WithoutEfa", groups=without, **arguments)
+    places: list[dict[str, Any]] = [{"subnet": public}, {"groups": groups(subnet=public)}]
+    for number, changed in enumerate(places):
+        with pytest.raises(Refusal, match="must be a private subnet, got the public subnet"):
+            hyperpod.HyperPodCluster(parent, f"Public{number}", **{"groups": without, **arguments, **changed})
+    imported = ec2.SecurityGroup.from_security_group_id(parent, "Existing", "sg-0123456789abcdef0")
+    hyperpod.HyperPodCluster(parent, "Imported", groups=groups(), **{**arguments, "security_groups": imported})
+    Annotations.from_stack(parent).has_warning("*", Match.string_like_regexp(r"security_groups\[0\] are not known"))
 
 
 @pytest.mark.parametrize(

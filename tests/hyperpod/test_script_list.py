@@ -1,5 +1,6 @@
 """Scripts of the file on HyperPod nodes with Slurm, in the list that the nodes read."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import aws_cdk as cdk
@@ -9,7 +10,7 @@ from aws_cdk.assertions import Template
 from support import EXAMPLES
 from ultracluster import clusterfile
 from ultracluster.boot import BootScript, NodeScript
-from ultracluster.hyperpod._node_boot import NodeScripts
+from ultracluster.hyperpod._node_boot import NodeScripts, node_scripts
 from ultracluster.hyperpod._script_list import script_list
 
 FILE = next(path for path in EXAMPLES if path.stem == "hyperpod-slurm")
@@ -53,6 +54,16 @@ def test_scripts_of_the_file_follow_those_of_the_library_with_quoted_arguments()
     assert second.startswith("s3://")
     assert second.endswith(f"{local.checksum} STOP_SEQUENCE")
     assert properties["Tier"] == "Intelligent-Tiering", "a list of more than 4 KiB is an advanced parameter"
+
+
+def test_nodes_of_an_ultraserver_leave_imex_to_the_service() -> None:
+    cluster = clusterfile.load(next(path for path in EXAMPLES if path.stem == "hyperpod-ultraserver"))
+    group = next(group for group in cluster.node_groups if group.ultraserver)
+    storage: Any = SimpleNamespace(mounts=(), data_bucket=None)
+    nodes = node_scripts(cluster, storage, group.instance_type, group=group.name, layout=group.layout, log_group="logs")
+    names = {file.path.rpartition("/")[2] for file in nodes.in_place}
+    assert "ultracluster-prolog" in names
+    assert "ultracluster-imex" not in names
 
 
 def test_nodes_may_read_the_objects_that_scripts_name_and_no_others() -> None:

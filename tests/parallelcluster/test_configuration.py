@@ -248,6 +248,13 @@ def test_notes_name_exactly_what_is_lost(
     assert {note.path for note in configurations[name].notes} == paths
 
 
+def test_the_prolog_for_imex_is_noted_for_each_group_of_ultraservers(configurations: dict[str, Configuration]) -> None:
+    notes = [note for note in configurations["slurm-ultraserver"].notes if "IMEX" in note.reason]
+    assert [note.path for note in notes] == [("nodes", "train", "type"), ("nodes", "tune", "type")]
+    assert "support-nvidia-imex" in notes[0].fix
+    assert not [note for note in configurations["slurm-512-gpus"].notes if "IMEX" in note.reason]
+
+
 def test_without_a_bucket_no_custom_action_runs() -> None:
     configuration = parallelcluster_configuration(_cluster("slurm-512-gpus"))
     assert "CustomActions" not in configuration.text

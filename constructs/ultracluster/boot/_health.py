@@ -44,7 +44,7 @@ ExecStartPost=-{PROGRAM}drain-on-failure --now devices
 """
 
 
-def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
+def health_boot(instance_type: InstanceType, *, efa_devices: int, imex: bool = True) -> NodeBoot:
     """Return the checks of a node, as Slurm prolog and epilog, and once at boot.
 
     They use what `slurm_boot` gives: the state of the mounts, and the program that drains.
@@ -52,6 +52,7 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
     Args:
         instance_type: Type of the node. Facts that are not known are not checked.
         efa_devices: EFA devices of its launch template.
+        imex: Create the IMEX domain of each job on an UltraServer. False where the service does.
     """
     lines = {
         "gpus": str(instance_type.gpus),
@@ -63,7 +64,7 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int) -> NodeBoot:
     if instance_type.gpus and (gpu is None or gpu.nvlink_generation >= 5):
         lines |= dict(zip(("nvlink-xids", "nvlink-harmless"), nvlink5_words(), strict=True))
     files = [program(name, in_place=True) for name in ("health-check", "prolog", "epilog")]
-    if instance_type.ultraservers:
+    if imex and instance_type.ultraservers:
         files.append(program("imex", in_place=True))
     files += [
         NodeFile(

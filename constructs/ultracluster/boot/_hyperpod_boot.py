@@ -17,7 +17,7 @@ _HOOKS = {
     "epilog": "/opt/slurm/etc/epilog.d/800_ultracluster.sh",
 }
 #: The list of settings: words are added to those of the image.
-_LISTS = ("PrologFlags", "SchedulerParameters")
+_LISTS = ("prologflags", "schedulerparameters")
 
 
 def hyperpod_parameter(cluster: str, group: str) -> str:
@@ -62,7 +62,9 @@ def hyperpod_controller(settings: Mapping[str, str], *, health: bool) -> NodeBoo
     library = health_settings({}) if health else {}
     # The image has a prolog of its own, which runs every script of a folder.
     library = {name: value for name, value in library.items() if name not in ("Prolog", "Epilog")}
-    lines = [f"{'+' if name in _LISTS else ''}{name} {value}\n" for name, value in {**library, **settings}.items()]
+    lines = [
+        f"{'+' if name.lower() in _LISTS else ''}{name} {value}\n" for name, value in {**library, **settings}.items()
+    ]
     service = oneshot(
         "Settings of slurm.conf",
         unit=("After=network-online.target slurmctld.service",),

@@ -76,6 +76,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
 def _unknown_key(path: Path) -> str:
     if path == ("kubernetes", "auto-mode"):
         return f"EKS Auto Mode is not for training nodes: {'; '.join(eks.AUTO_MODE_LIMITS)}; remove it"
+    if path == ("hyperpod", "restricted-groups"):
+        return "restricted groups are created in Python only, by hyperpod.HyperPodRestrictedGroup; remove it"
     near = _near(path)
     return f"unknown key; {f'did you mean {near}? ' if near else ''}allowed are {', '.join(_known_keys(path[:-1]))}"
 

@@ -18,6 +18,7 @@ from ultracluster.boot import (
     node_scripts_parameter,
 )
 from ultracluster.catalogue.ec2 import Architecture, image_software
+from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.clusterfile import ClusterFile, node_script
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
@@ -68,7 +69,7 @@ class HyperPodSlurmCluster(Construct):
         self.role = HyperPodRole(self, "NodeRole", volume_key=self._volume_key)
         #: Bucket of the lifecycle scripts.
         self.bucket: s3.IBucket = (
-            scripts_bucket(self, f"sagemaker-{cluster.name}-{stack.account}-{cluster.region}")
+            scripts_bucket(self, hyperpod.scripts_bucket_name(cluster.name, stack.account, cluster.region))
             if section.bucket is None
             else s3.Bucket.from_bucket_name(self, "Bucket", section.bucket)
         )

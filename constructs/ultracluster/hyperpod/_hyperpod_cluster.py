@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as l1
 from constructs import Construct
 
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.hyperpod._autoscaler_role import HyperPodAutoscalerRole
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase, group_problems, slurm_problems
@@ -18,7 +19,7 @@ from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._interfaces import HyperPodGrants, IHyperPodCluster
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts
-from ultracluster.network import check_same_vpc
+from ultracluster.network import check_efa_rules, check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import arn_problem, as_list, checked, text_problem, token_errors
 from ultracluster.rules import Refusal, error, shared
@@ -138,10 +139,18 @@ class HyperPodCluster(_HyperPodClusterBase):
         security_groups = as_list(security_groups)
         if unknown := token_errors({"name": name}):
             raise Refusal(self, unknown)
+        restricted: Sequence[HyperPodRestrictedGroup] = kubernetes.restricted_groups if kubernetes else ()
+        everyone: list[HyperPodInstanceGroup | HyperPodRestrictedGroup] = [*groups, *restricted]
         named = {f"security_groups[{index}]": group for index, group in enumerate(security_groups)}
+        subnets = {f"the subnet of {group.name}": group.subnet for group in everyone if group.subnet is not None}
+        subnets = {"subnet": subnet, **subnets}
+        types = {record.name for record in INSTANCE_TYPES.values() if record.supports_efa}
+        efa = check_efa_rules(named) if any(group.instance_type in types for group in everyone) else []
         problems: list[str] = [
             *(_CLUSTER(text) for text in hyperpod.check_name(name)),
-            *check_same_vpc({"subnet": subnet, **named}),
+            *check_same_vpc({**subnets, **named}),
+            *check_private(subnets),
+            *(message for message in efa if message.rule.kind == "error"),
             *map(_CLUSTER, group_problems(groups, scripts=scripts is not None, kubernetes=kubernetes)),
             *map(
                 _CLUSTER,
@@ -162,11 +171,11 @@ class HyperPodCluster(_HyperPodClusterBase):
             problems.append("security_groups must hold at least one group, got none")
         if problems:
             raise Refusal(self, problems)
+        for unknown_rules in efa:
+            cdk.Validations.of(self).add_warning(unknown_rules.rule.warning_id, unknown_rules)
         region = cdk.Stack.of(self).region
         if not cdk.Token.is_unresolved(region) and region not in hyperpod.REGIONS:
             cdk.Validations.of(self).add_warning(_REGION.warning_id, f"HyperPod is not known to be in {region}")
-        restricted: Sequence[HyperPodRestrictedGroup] = kubernetes.restricted_groups if kubernetes else ()
-        everyone: list[HyperPodInstanceGroup | HyperPodRestrictedGroup] = [*groups, *restricted]
         for message in dict.fromkeys(message for group in everyone for message in group.unknown_type):
             cdk.Validations.of(self).add_warning(_TYPE.warning_id, message)
         eks_arn = None if kubernetes is None else kubernetes.cluster_arn

@@ -84,7 +84,9 @@ def node_scripts(
         parts.append(seed_home_boot())
     if layout is not None and cluster.slurm.health:
         efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
-        parts += [health_boot(instance_type, efa_devices=efa), hyperpod_hooks()]
+        # HyperPod sets IMEX up itself: https://docs.aws.amazon.com/sagemaker/latest/dg/
+        # sagemaker-hyperpod-ultraserver.html and, beside it, sagemaker-hyperpod-topology.html (read 2026-11-21)
+        parts += [health_boot(instance_type, efa_devices=efa, imex=False), hyperpod_hooks()]
     if group == CONTROLLER:
         parts.append(hyperpod_controller(cluster.slurm_settings, health=bool(cluster.slurm.health)))
     if instance_type.nvme[0]:

@@ -11,7 +11,7 @@ from constructs import Construct, IDependable
 
 from ultracluster.boot import LocalScratch, NodeSetup, hyperpod_kubernetes_setup
 from ultracluster.catalogue.ec2 import Architecture
-from ultracluster.catalogue.schedulers import hyperpod_add_ons, hyperpod_kubernetes
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons, hyperpod_kubernetes
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.eks import EksAddOn, EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
@@ -58,7 +58,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         )
         #: Bucket of the lifecycle scripts.
         self.bucket: s3.IBucket = (
-            scripts_bucket(self, f"sagemaker-{cluster.name}-{stack.account}-{cluster.region}")
+            scripts_bucket(self, hyperpod.scripts_bucket_name(cluster.name, stack.account, cluster.region))
             if section.bucket is None
             else s3.Bucket.from_bucket_name(self, "Bucket", section.bucket)
         )

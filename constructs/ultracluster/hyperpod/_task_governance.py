@@ -140,7 +140,7 @@ class HyperPodTaskGovernance(Construct):
                 f"Quota{team}",
                 type="AWS::SageMaker::ComputeQuota",
                 properties={
-                    "Name": f"{name}-{team}",
+                    "Name": hyperpod_kubernetes.quota_name(name, team),
                     "ClusterArn": cluster_arn,
                     "ComputeQuotaTarget": {"TeamName": team, "FairShareWeight": quota.weight},
                     "ComputeQuotaConfig": quota.render(),
@@ -168,7 +168,10 @@ def _team_problems(name: str, teams: Mapping[str, TeamQuota]) -> list[str]:
         if not hyperpod_kubernetes.TEAM.fullmatch(team):
             problems.append(f"a team has a name of 1 to 40 lowercase letters, digits and hyphens, got {team[:80]!r}")
         else:
-            problems += [f"the quota of {team}: {text}" for text in hyperpod.check_name(f"{name}-{team}")]
+            problems += [
+                f"the quota of {team}: {text}"
+                for text in hyperpod.check_name(hyperpod_kubernetes.quota_name(name, team))
+            ]
     return problems
 
 

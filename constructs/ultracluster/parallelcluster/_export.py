@@ -223,6 +223,13 @@ def _lost_defaults(cluster: ClusterFile) -> Iterator[Note]:
             fix="https://docs.aws.amazon.com/parallelcluster/latest/ug/"
             "aws-parallelcluster-in-a-single-public-subnet-no-internet-v3.html",
         )
+    for name in sorted({group.section for group in cluster.node_groups if group.ultraserver}):
+        yield Note(
+            path=("nodes", name, "type"),
+            reason="ParallelCluster starts IMEX, and a prolog that its users install makes the domain of each job",
+            fix="install AWS's prolog: https://docs.aws.amazon.com/parallelcluster/latest/ug/"
+            "support-nvidia-imex-p6e-gb200-instance.html",
+        )
     for name, section in cluster.nodes.items():
         if section.image not in (None, "aws"):
             yield _image_note(("nodes", name, "image"))

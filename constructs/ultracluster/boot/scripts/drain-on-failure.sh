@@ -3,7 +3,7 @@
 # three times in a row: after a drain of its own only. Whatever anybody else drained stays as it is.
 #
 # A circuit breaker protects the cluster from a check that is wrong on many nodes: within an hour, at most 2 nodes or 5 %
-# of a node group are drained, whichever is more; further nodes report, and stay in service. A node that is drained three
+# of a node group (on HyperPod, of a partition) are drained, whichever is more; further nodes report, and stay in service. A node that is drained three
 # times within a day stays drained. The controller keeps what this needs, in the comments of the nodes:
 # ultracluster:EPOCH:TIMES of a drain, and ultracluster:EPOCH:TIMES:claim of a node that is about to be drained.
 #
@@ -30,6 +30,16 @@ replace=$root/usr/local/sbin/ultracluster-replace
 now=""
 metrics=$root/var/lib/node_exporter/textfile_collector
 hour=3600
+# For awk: the group of a record. HyperPod names nodes by their addresses; there, it is the partitions of the node.
+group_of='function group_of(record, name) {
+    name = record
+    sub(/^NodeName=/, "", name)
+    sub(/ .*/, "", name)
+    if (name ~ /^ip-[0-9]+-[0-9]+-[0-9]+-[0-9]+$/)
+        return match(record, / Partitions=[^ ]+/) ? substr(record, RSTART + 12, RLENGTH - 12) : "no partition"
+    sub(/-[^-]*$/, "", name)
+    return name
+}'
 # Seconds between a claim and the count of the others: more than the drain that follows a count takes.
 settle=${ULTRACLUSTER_SETTLE:-3}
 
@@ -141,7 +151,7 @@ drained() {
 
 # Set group, and comment, epoch and times to this node's last drain.
 read_comment() {
-    group=${node%-*}
+    group=$(awk "$group_of"'{ print group_of($0) }' <<<"$shown")
     comment=$(grep -oE '(^| )Comment=ultracluster:[0-9]+:[0-9]+' <<<"$shown" | cut -d = -f 2) || comment=""
     IFS=: read -r _ epoch times <<<"$comment"
     epoch=${epoch:-0} times=${times:-0}
@@ -152,13 +162,11 @@ read_comment() {
 may_drain() {
     local all nodes rank
     all=$(query show node --oneliner) || fail "the controller of Slurm does not answer"
-    read -r nodes rank < <(awk -v group="$group" -v node="$node" -v claim="$1" -v now="$EPOCHSECONDS" -v hour="$hour" '
-        {
+    read -r nodes rank < <(awk -v group="$group" -v node="$node" -v claim="$1" -v now="$EPOCHSECONDS" -v hour="$hour" \
+        "$group_of"'
+        group_of($0) == group {
             name = $1
             sub(/^NodeName=/, "", name)
-            other = name
-            sub(/-[^-]*$/, "", other)
-            if (other != group) next
             nodes++
             if (name == node || !match($0, /Comment=ultracluster:[0-9]+:[0-9]+(:claim)?/)) next
             count = split(substr($0, RSTART, RLENGTH), words, ":")

@@ -156,6 +156,11 @@ def check_name(name: str) -> list[str]:
     ]
 
 
+def scripts_bucket_name(cluster: str, account: str, region: str) -> str:
+    """Return the name of the bucket of lifecycle scripts that a cluster gets by default."""
+    return f"{BUCKET_PREFIX}{cluster}-{account}-{region}"
+
+
 def check_type(name: str) -> list[str]:
     """Return the errors of an instance type, by its EC2 name; empty if HyperPod has it."""
     if name in INSTANCE_TYPES:

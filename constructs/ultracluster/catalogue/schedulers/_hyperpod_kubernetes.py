@@ -175,6 +175,11 @@ PRIORITY_CLASS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}", re.ASCII)
 TEAM = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII)
 
 
+def quota_name(cluster: str, team: str) -> str:
+    """Return the name of the quota of a team; it is one of HyperPod."""
+    return f"{cluster}-{team}"
+
+
 def check_version(version: str) -> list[str]:
     """Return the errors of a version of Kubernetes; empty if HyperPod supports it."""
     if version in VERSIONS:

@@ -9,10 +9,10 @@ from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._hyperpod_limits import check_limits
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.planning.capacity import OnDemand, Spot, TrainingPlan
-from ultracluster.planning.s3 import existing_bucket_problems
 
 _TYPE = shared("hyperpod-type")
 _REGION = shared("hyperpod-region")
@@ -26,7 +26,6 @@ _PRIVATE = error("hyperpod-private", "AWS does not publish the endpoints and buc
 _ACCOUNTING = error("hyperpod-accounting", "An accounting database needs continuous provisioning.")
 _KEY = error("hyperpod-volume-key", "A key of the volumes needs continuous provisioning.")
 _PLAN = error("hyperpod-training-plan", "A training plan is used in the account that bought it.", acceptable=True)
-_BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
 _SCRIPT = error("hyperpod-script", "HyperPod runs scripts once on a new node, after its image has started Slurm.")
 MODE = error("hyperpod-mode", "Some settings of HyperPod are for Slurm, and others for Kubernetes.")
 _QUOTA = warning("hyperpod-quota", "Nodes on demand need quotas of SageMaker, which a new account does not have.")
@@ -75,8 +74,8 @@ _LUSTRE_KEYS: Mapping[str, str] = {
 # https://github.com/awslabs/awsome-distributed-ai, 1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/
 # hyperpod-mental-model.md (commit 95b939c of 2026-07-23; both read 2026-11-23)
 _ITS_SETTINGS = (
-    *("NodeName", "PartitionName", "SlurmctldHost", "SlurmctldParameters", "ClusterName", "TopologyPlugin", "Include"),
-    *("AccountingStorageHost", "AccountingStoragePort", "AccountingStorageType", "Prolog", "Epilog", "GresTypes"),
+    *("nodename", "partitionname", "slurmctldhost", "slurmctldparameters", "clustername", "topologyplugin", "include"),
+    *("accountingstoragehost", "accountingstorageport", "accountingstoragetype", "prolog", "epilog", "grestypes"),
 )
 # The list of a group is a parameter: scripts of the library, and for each further one its checksum, which the address
 # of an asset has too, the bucket, and a word.
@@ -199,17 +198,7 @@ def _check_section(draft: Draft) -> Iterator[Problem]:
     if section.checkpoint_memory is not None:
         message = "HyperPod keeps checkpoints in the memory of nodes with Kubernetes only; remove it"
         yield MODE(("hyperpod", "checkpoint-memory"), message, at_key=True)
-    yield from check_bucket(draft)
-
-
-def check_bucket(draft: Draft) -> Iterator[Problem]:
-    """Check the name of the bucket of lifecycle scripts."""
-    section = draft.hyperpod
-    if section.bucket is not None and not section.bucket.startswith(hyperpod.BUCKET_PREFIX):
-        message = f"must begin with {hyperpod.BUCKET_PREFIX}, for HyperPod reads no other, got {section.bucket!r}"
-        yield _BUCKET(("hyperpod", "bucket"), message)
-    elif section.bucket is not None:
-        yield from (_BUCKET(("hyperpod", "bucket"), message) for message in existing_bucket_problems(section.bucket))
+    yield from check_limits(draft, extra=2)
 
 
 def _check_slurm(draft: Draft) -> Iterator[Problem]:
@@ -225,8 +214,9 @@ def _check_slurm(draft: Draft) -> Iterator[Problem]:
         ("image", "its nodes have its own image; remove it"),
     ):
         yield from refused(_SLURM, ("slurm", "login"), slurm.login, {key: hint})
-    for name in _ITS_SETTINGS:
-        if name in slurm.settings:
+    for name in slurm.settings:
+        # Slurm reads names in any case.
+        if name.lower() in _ITS_SETTINGS:
             yield _SLURM(("slurm", "settings", name), "HyperPod writes it itself; remove it", at_key=True)
     for name, user in slurm.users.items():
         hint = "accounts are created on the controller, which has the database: sacctmgr; remove it"

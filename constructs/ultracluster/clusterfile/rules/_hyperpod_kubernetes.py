@@ -5,19 +5,19 @@ from collections.abc import Iterator, Mapping
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes as facts
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._draft import Draft, until_invalid
+from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._hyperpod import (
     MODE,
     NODE_KEYS,
-    check_bucket,
     check_names,
     check_nodes,
     check_region,
     check_types,
     refused,
 )
+from ultracluster.clusterfile.rules._hyperpod_limits import check_limits
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 
 _VERSION = error("hyperpod-kubernetes-version", "HyperPod supports some versions of Kubernetes only.", acceptable=True)
@@ -41,16 +41,21 @@ _KEYS: Mapping[str, str] = {
     "update": "it updates its nodes itself, by aws sagemaker update-cluster-software; remove it",
     **NODE_KEYS,
 }
+_LATER = "or create it after the deployment: aws eks create-addon"
+_OTHER_ADD_ONS: Mapping[str, str] = {
+    "amazon-sagemaker-hyperpod-taskgovernance": "has a Kueue of its own, and a cluster has one; remove it, and write "
+    "scheduler: task-governance",
+}
 _GOVERNANCE_NAME = "task-governance"
 _SLURM_KEYS: Mapping[str, str] = {
-    name: "is for Slurm, and orchestrator is hyperpod-kubernetes; remove it"
+    name: "this key is for Slurm, and orchestrator is hyperpod-kubernetes; remove it"
     for name in ("controller", "strategy", "accounting")
 }
 
 
 def check_hyperpod_kubernetes(draft: Draft) -> Iterator[Problem]:
     """Check a cluster of HyperPod with Kubernetes."""
-    for rule in (check_region, check_names, check_types, _check_nodes, check_bucket, _check_section, _check_cluster):
+    for rule in (check_region, check_names, check_types, _check_nodes, check_limits, _check_section, _check_cluster):
         yield from until_invalid(rule(draft))
 
 
@@ -121,6 +126,9 @@ def _check_governance(draft: Draft) -> Iterator[Problem]:
         if not facts.TEAM.fullmatch(name):
             message = "task governance takes 1 to 40 lowercase letters, digits and hyphens; choose another name"
             yield _TEAMS((*path, "teams", name), message, at_key=True)
+        elif hyperpod.check_name(quota := facts.quota_name(valid(lambda: draft.name) or "a", name)):
+            message = f"its quota is {quota}, with {len(quota)} of at most 63 characters; choose a shorter name"
+            yield _TEAMS((*path, "teams", name), message, at_key=True)
 
 
 def warn_hyperpod_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
@@ -144,3 +152,11 @@ def warn_hyperpod_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]
             f"has the charts {', '.join(facts.CHARTS)}: install https://github.com/aws/sagemaker-hyperpod-cli, "
             "helm_chart/HyperPodHelmChart, before the deployment",
         )
+
+
+def instead_of_add_on(name: str, draft: Draft) -> str:
+    """Return why the add-on is not created, and what to do."""
+    if not draft.traits.kubernetes_nodes.add_ons:
+        return "is for clusters of SageMaker HyperPod; remove it, or write orchestrator: hyperpod-kubernetes"
+    created = ", ".join(draft.traits.kubernetes_nodes.add_ons)
+    return _OTHER_ADD_ONS.get(name, f"is not one of those that this release creates, {created}; remove it, {_LATER}")

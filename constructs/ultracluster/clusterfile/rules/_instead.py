@@ -121,8 +121,7 @@ INSTEAD: Mapping[str, Mapping[str, Mapping[str, str]]] = {
         }
     },
 }
-#: Keys of a node group for nodes of another orchestrator.
-NODE_KEYS: Mapping[str, str] = {
+_NODE_KEYS: Mapping[str, str] = {
     "elastic": "nodes on demand or of Spot start for jobs by default; remove it",
     "min": "remove it, or write elastic: true, so that Karpenter launches nodes when pods need them",
     "os": "nodes have the system of their image; remove it",
@@ -131,4 +130,19 @@ NODE_KEYS: Mapping[str, str] = {
     "slurm": "no equivalent, Kubernetes has no slurm.conf; remove it",
     "taints": "jobs name their queue; remove it, and give the group a queue with accounts of its own",
     "update": "no equivalent, a node is replaced when its job has ended; remove it",
+}
+#: By orchestrator of the file: keys of a node group for nodes of another one.
+NODE_KEYS: Mapping[str, Mapping[str, str]] = {
+    "slurm": _NODE_KEYS,
+    "kubernetes": _NODE_KEYS,
+    "hyperpod-slurm": {
+        **_NODE_KEYS,
+        "elastic": "no equivalent, every node of a group runs; remove it",
+        "taints": "jobs name their partition, and each group has one of its own; remove it",
+        "update": "HyperPod updates its nodes itself, by aws sagemaker update-cluster-software; remove it",
+    },
+    "hyperpod-kubernetes": {
+        **_NODE_KEYS,
+        "scripts": "nodes have the image of HyperPod, so put what they need into a DaemonSet; remove it",
+    },
 }

@@ -10,7 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._hyperpod_add_ons import instead_of_add_on
+from ultracluster.clusterfile.rules._hyperpod_kubernetes import instead_of_add_on
 from ultracluster.clusterfile.rules._other_orchestrator import OTHER
 from ultracluster.clusterfile.rules._platform import check_platform
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning

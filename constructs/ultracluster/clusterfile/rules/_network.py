@@ -202,7 +202,8 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
         with_one = each
     if group.pods and fit:
         remedies.append(f"pods: lower than {group.pods} takes fewer")
-    if with_one < addresses(group.interfaces) and fit:
+    # Where the service creates the interfaces, no layout can be chosen.
+    if group.service_addresses is None and with_one < addresses(group.interfaces) and fit:
         remedies.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
     remedies.append("or use a larger range")
     return (

@@ -1,7 +1,7 @@
 """Keys of another orchestrator: each is named, with what to write instead."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -45,14 +45,22 @@ def _with_numbers(text: str, path: Path, draft: Draft) -> str:
     for group in draft.node_groups:
         counts[group.section] += group.count
     if "GPUS" in text:
-        nodes = draft.kubernetes.teams[str(path[1])].nodes or {}
-        if nodes.keys() <= gpus.keys():
-            return text.replace("GPUS", str(sum(count * gpus[name] for name, count in nodes.items())))
+        of_team = draft.kubernetes.teams[str(path[1])].nodes or {}
+        if of_team.keys() <= gpus.keys():
+            return text.replace("GPUS", str(sum(count * gpus[name] for name, count in of_team.items())))
     if path[:1] == ("queues",):
-        sections = draft.slurm.queues[str(path[1])].nodes or (str(path[1]),)
-        if counts.keys() >= set(sections):
-            return text.replace("GROUP: COUNT", ", ".join(f"{name}: {counts[name]}" for name in sections))
+        queues = {name: queue.nodes or (name,) for name, queue in draft.slurm.queues.items()}
+        nodes = {name: _share(str(path[1]), name, counts[name], queues) for name in queues[str(path[1])]}
+        if any(nodes.values()):
+            return text.replace("GROUP: COUNT", ", ".join(f"{name}: {count}" for name, count in nodes.items() if count))
     return text
+
+
+def _share(queue: str, group: str, count: int, queues: Mapping[str, Sequence[str]]) -> int:
+    """Return the nodes of a queue in a group: teams share those that several queues have."""
+    having = [name for name, groups in queues.items() if group in groups]
+    each, rest = divmod(count, len(having))
+    return each + (having.index(queue) < rest)
 
 
 def _with_rows(
@@ -83,7 +91,7 @@ def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
             if key in section.model_fields_set:
                 from ultracluster.clusterfile.rules._instead import NODE_KEYS
 
-                yield OTHER(("nodes", name, key), f"{why}: {NODE_KEYS[key]}", at_key=True)
+                yield OTHER(("nodes", name, key), f"{why}: {NODE_KEYS[draft.traits.name][key]}", at_key=True)
     for group in draft.node_groups:
         if isinstance(group.capacity, CapacityBlock | UltraServerBlock):
             for key in sorted({*other.capacity_keys} - {*draft.traits.capacity_keys}):
