@@ -325,22 +325,13 @@ def test_a_link_that_is_down_drains(node: GpuNode, state: str) -> None:
     assert refusal(node) == "GPU 0 has 17 of 18 NVLinks up"
 
 
-def test_epilogs_that_hold_their_lock_refuse_no_job(node: GpuNode) -> None:
+@pytest.mark.parametrize("script", ["prolog", "epilog"])
+def test_epilogs_that_wait_for_each_other_refuse_no_job_and_drain_nothing(node: GpuNode, script: str) -> None:
     lock = node.root / "run/ultracluster/epilog.lock"
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        done = node.call("prolog", **JOB, ULTRACLUSTER_LOCK_WAIT="1")
-    assert done.returncode == 0
-    assert "epilogs of other jobs have run for 1 s" in done.stderr
-
-
-def test_jobs_that_end_together_and_wait_for_each_other_drain_nothing(node: GpuNode) -> None:
-    lock = node.root / "run/ultracluster/epilog.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        done = node.call("epilog", **JOB, ULTRACLUSTER_LOCK_WAIT="1")
+        done = node.call(script, **JOB, ULTRACLUSTER_LOCK_WAIT="1")
     assert done.returncode == 0
     assert "epilogs of other jobs have run for 1 s" in done.stderr
 

@@ -39,6 +39,11 @@ def test_the_cluster_file_changes_alerts_and_leaves_the_others() -> None:
     assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.5' in str(hung["expr"])
 
 
+def test_a_threshold_may_be_another_number_of_its_rule() -> None:
+    after = tuned("{thresholds: {JobHung: 0.1, StragglerEfa: 0.6}}")
+    assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.1' in str(after["JobHung"]["expr"])
+
+
 def test_an_alert_that_is_off_leaves_no_problem_of_its_nodes() -> None:
     assert HOT in rules()["alerts.yaml"]
     assert HOT not in rules(tuning=Tuning(off=(HOT,)))["alerts.yaml"]

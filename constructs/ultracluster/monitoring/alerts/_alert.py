@@ -1,7 +1,8 @@
 """Alerts, each with its rule, its message, its runbook, and what its threshold may be."""
 
 import re
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from enum import StrEnum
 
 from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
@@ -116,7 +117,11 @@ class Alert:
         """Return the alert with another threshold."""
         assert self.threshold is not None
         expr = _number(self.threshold).sub(lambda match: f"{match[1]} {value:.12g}", self.expr)
-        return replace(self, expr=expr, threshold=value)
+        # Not `replace`, which validates again: another comparison of the rule may have the same number.
+        alert = copy(self)
+        object.__setattr__(alert, "expr", expr)
+        object.__setattr__(alert, "threshold", value)
+        return alert
 
     def never(self, value: float) -> str | None:
         """Return the comparison with a threshold that is the bound which no value passes, or None."""

@@ -48,13 +48,13 @@ class Tuning:
         return [self._changed(alert) for alert in alerts if alert.name not in self.off]
 
     def _changed(self, alert: Alert) -> Alert:
-        if alert.name in self.thresholds:
-            alert = alert.with_threshold(self.thresholds[alert.name])
-        return replace(
+        changed = replace(
             alert,
             severity=Severity(self.severity.get(alert.name, alert.severity)),
             for_=self.pending_period.get(alert.name, alert.for_),
         )
+        limit = self.thresholds.get(alert.name)
+        return changed if limit is None else changed.with_threshold(limit)
 
 
 def tuning_problems(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Message]]:
