@@ -137,7 +137,8 @@ def test_servers_that_a_policy_replaces_are_no_nodes() -> None:
 
 
 def cluster(version: str) -> Template:
-    properties = {"RoleArn": "arn:aws:iam::123456789012:role/eks", "Version": version, "ResourcesVpcConfig": {}}
+    subnets = {"SubnetIds": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]}
+    properties = {"RoleArn": "arn:aws:iam::123456789012:role/eks", "Version": version, "ResourcesVpcConfig": subnets}
     return {"Resources": {"Cluster": {"Type": "AWS::EKS::Cluster", "Properties": properties}}}
 
 

@@ -63,6 +63,26 @@ def policies(*names: str) -> Template:
     return resource("AWS::IAM::Role", AssumeRolePolicyDocument=TRUST, ManagedPolicyArns=arns)
 
 
+def joined(*types: str, **data: Any) -> Template:
+    """Return a launch template and a node group of EKS; what is not of the template is of the group."""
+    chosen = {name: data.pop(name) for name in ("AmiType", "ReleaseVersion") if name in data}
+    template = {"LaunchTemplate": {"Id": {"Ref": "Template"}, "Version": "1"}}
+    more = chosen | ({"InstanceTypes": [*types]} if types else {})
+    return {"Template": launch(**data), "It": resource("AWS::EKS::Nodegroup", **(NODES | template | more))}
+
+
+QUEUE = {
+    "First": pcs("SMALL", "25.11"),
+    "Second": pcs("SMALL", "25.11"),
+    "Group": resource(
+        "AWS::PCS::ComputeNodeGroup", **(GROUP | BOUNDS | {"ClusterId": {"Fn::GetAtt": ["First", "Id"]}})
+    ),
+    "It": resource(
+        "AWS::PCS::Queue",
+        ClusterId={"Fn::GetAtt": ["Second", "Id"]},
+        ComputeNodeGroupConfigurations=[{"ComputeNodeGroupId": {"Fn::GetAtt": ["Group", "Id"]}}],
+    ),
+}
 REFUSED: dict[str, tuple[Template, str]] = {
     "overlapping subnets": (VPC | {"A": subnet("10.0.0.0/24"), "B": subnet("10.0.0.0/25")}, "conflicts with another"),
     "a subnet outside its VPC": (VPC | {"A": subnet("10.9.0.0/24")}, "is invalid"),
@@ -117,7 +137,15 @@ REFUSED: dict[str, tuple[Template, str]] = {
     ),
     "PromQL with an open bracket": (
         rules('groups: [{name: a, rules: [{record: b, expr: "sum(((up)"}]}]'),
-        "brackets of expr do not match",
+        "expected ')'",
+    ),
+    "PromQL that ends too early": (
+        rules("groups: [{name: a, rules: [{record: b, expr: sum by up +}]}]"),
+        "expr: column",
+    ),
+    "a group of rules twice": (
+        rules("groups: [{name: a, rules: []}, {name: a, rules: []}]"),
+        "two groups have the name a",
     ),
     "a rule with two names": (
         rules("groups: [{name: a, rules: [{record: b, alert: c, expr: up}]}]"),
@@ -139,6 +167,25 @@ REFUSED: dict[str, tuple[Template, str]] = {
     "OpenZFS with 333 MB/s": ({"A": openzfs(64, 333)}, "SINGLE_AZ_HA_2 has 160, 320"),
     "a PCS cluster of no size": ({"A": pcs("HUGE", "25.11")}, "'HUGE' is not one of"),
     "EKS in one subnet": ({"A": control_plane(SUBNET)}, "at least two subnets"),
+    "an instance type in two places": (joined("p5.48xlarge", InstanceType="p5.48xlarge"), "takes it in one place"),
+    "an image beside an AMI type": (
+        joined(AmiType="AL2023_x86_64_NVIDIA", ImageId="ami-0123456789abcdef0"),
+        "does not take beside an AMI type",
+    ),
+    "a release of an own image": (
+        joined(ReleaseVersion="1.35.2-20261105", ImageId="ami-0123456789abcdef0"),
+        "whose version is its own",
+    ),
+    "a subnet in the template of EKS": (
+        joined(NetworkInterfaces=[{"DeviceIndex": 0, "SubnetId": SUBNET}]),
+        "NetworkInterfaces/SubnetId, which Amazon EKS sets itself",
+    ),
+    "a profile in the template of EKS": (joined(IamInstanceProfile={"Name": "x"}), "which Amazon EKS sets itself"),
+    "spot in the template of EKS": (
+        joined(InstanceMarketOptions={"MarketType": "spot"}),
+        "InstanceMarketOptions, which Amazon EKS sets itself",
+    ),
+    "a queue with a group of another cluster": (QUEUE, "is of the cluster"),
     **WRONG_CARDS,
 }
 _TYPES = "new types are released between releases of the tables; `check --live` asks the Region"

@@ -141,7 +141,6 @@ def right_cards() -> Iterator[Template]:
     """Yield templates that AWS deploys, or that do not show enough."""
     yield launched(EFA_ON_0, pcs("p5.48xlarge"))
     yield launched(EFA_ON_0, eks("p9.48xlarge"))
-    yield launched(EFA_ON_0, eks("p5.48xlarge"), InstanceType="t3.micro")
     yield launched(interfaces(ENA, (1, 0, "efa-only"), (1, 1, "interface")), pcs("p5.48xlarge", P6_B300))
     yield launched([CARD | {"InterfaceType": {"Fn::ImportValue": "kind"}}], pcs("t3.micro"))
     yield launched(EFA_ON_0, mixed({"InstanceRequirements": {"VCpuCount": {"Min": 1}, "MemoryMiB": {"Min": 1}}}))

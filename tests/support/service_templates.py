@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+from support.combined_templates import TOGETHER
 from support.rehearsal_tools import Template, file_system, parameter
 
 
@@ -131,4 +132,5 @@ BROKEN: dict[str, tuple[Template, str]] = {
         resource("AWS::EKS::Nodegroup", **NODES, ScalingConfig={"MinSize": 1, "DesiredSize": 4, "MaxSize": 2}),
         "4 must not be above MaxSize",
     ),
+    **TOGETHER,
 }

@@ -170,7 +170,7 @@ def _broken(
         for logical_id in template.resources
         if not fates.get((stack, logical_id))
     }
-    yield from map(str, refusals_of(after, without=same, template_rules=template_rules))
+    yield from map(str, refusals_of(after, without=same, template_rules=template_rules, schemas=True))
 
 
 def _dropped(before: Stacks, after: Stacks) -> Iterator[Finding]:

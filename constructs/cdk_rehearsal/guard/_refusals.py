@@ -7,7 +7,14 @@ from typing import Any
 from cdk_rehearsal.guard._sources import Stacks
 from cdk_rehearsal.guard._template import Template
 from cdk_rehearsal.guard._world import Place, World
-from cdk_rehearsal.registry import NO_TEMPLATE_RULES, TemplateRules, Token, service_problems, template_problems
+from cdk_rehearsal.registry import (
+    NO_TEMPLATE_RULES,
+    TemplateRules,
+    Token,
+    anywhere,
+    service_problems,
+    template_problems,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +66,11 @@ def refusals(
 
 
 def refusals_of(
-    stacks: Stacks, *, without: Container[Place] = (), template_rules: TemplateRules = NO_TEMPLATE_RULES
+    stacks: Stacks,
+    *,
+    without: Container[Place] = (),
+    template_rules: TemplateRules = NO_TEMPLATE_RULES,
+    schemas: bool = False,
 ) -> Iterator[Refusal]:
     """Yield what services refuse in the resources of stacks, but not in those `without` that refer to such only."""
     world = World(stacks.templates, names=stacks.names)
@@ -73,9 +84,14 @@ def refusals_of(
             if place in without:
                 problems = [] if all(other in without for other in others.found) else problems
             else:
-                problems = [*service_problems(type, properties), *problems]
+                problems = [*_own_problems(type, properties, schemas), *problems]
             for problem in problems:
                 yield Refusal(stack=stack, logical_id=logical_id, type=type, problem=problem)
+
+
+def _own_problems(type: str, properties: Mapping[str, Any], schemas: bool) -> list[str]:
+    known = anywhere(type) if schemas else None
+    return (known.problems(dict(properties)) if known else []) or service_problems(type, properties)
 
 
 class _Others:

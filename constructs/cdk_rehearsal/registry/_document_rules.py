@@ -19,6 +19,9 @@ def rule_groups(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html
     document = yield from _document(properties, "Data", "groups")
     groups: Any = document.get("groups") if document else None
+    names = [group.get("name") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+    for twice in sorted({name for name in names if isinstance(name, str) and names.count(name) > 1}):
+        yield f"#/Data: two groups have the name {twice}"
     for group in groups if isinstance(groups, list) else ():
         name = group.get("name") if isinstance(group, dict) else None
         rules = group.get("rules") if isinstance(group, dict) else None
@@ -35,8 +38,31 @@ def rule_groups(properties: Mapping[str, Any]) -> Iterator[str]:
 def alert_manager(properties: Mapping[str, Any]) -> Iterator[str]:
     """Check that the definition of an alert manager has its configuration."""
     # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-config.html
-    if "AlertManagerDefinition" in properties:
-        yield from _document(properties, "AlertManagerDefinition", "alertmanager_config")
+    if "AlertManagerDefinition" not in properties:
+        return
+    document = yield from _document(properties, "AlertManagerDefinition", "alertmanager_config")
+    try:
+        config = yaml.load(str(document["alertmanager_config"]), Loader=_LOADER) if document else None
+    except yaml.YAMLError as error:
+        yield f"#/AlertManagerDefinition: alertmanager_config is not valid YAML: {str(error).splitlines()[0]}"
+        return
+    if not isinstance(config, dict):
+        return
+    receivers = {row.get("name"): row for row in config.get("receivers") or () if isinstance(row, dict)}
+    for name, row in receivers.items():
+        for kind in row.keys() - {"name", "sns_configs", "pagerduty_configs"}:
+            yield f"#/AlertManagerDefinition: the receiver {name} has {kind}; the service takes SNS and PagerDuty"
+    routes = [config.get("route")]
+    if not isinstance(routes[0], dict) or not routes[0].get("receiver"):
+        yield "#/AlertManagerDefinition: the first route needs a receiver"
+    while routes:
+        route = routes.pop()
+        if not isinstance(route, dict):
+            continue
+        if (name := route.get("receiver")) is not None and name not in receivers:
+            yield f"#/AlertManagerDefinition: a route names the receiver {name}, which is not there"
+        below = route.get("routes")
+        routes += below if isinstance(below, list) else []
 
 
 def _document(properties: Mapping[str, Any], name: str, key: str) -> Generator[str, None, dict[str, Any] | None]:

@@ -1,4 +1,4 @@
-"""Requirements of Amazon FSx beyond the registry schema. Sources were read on 2026-11-22 and 2026-11-24."""
+"""Requirements of Amazon FSx beyond the registry schema. Sources were read on 2026-11-22, 24 and 26."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -52,6 +52,11 @@ def lustre_file_system(properties: Mapping[str, Any]) -> Iterator[str]:
     if iops is not None and storage == "SSD" and iops not in _METADATA_IOPS:
         values = "1,500, 3,000, 6,000, 12,000 or a multiple of 12,000 up to 192,000"
         yield f"#/LustreConfiguration/MetadataConfiguration/Iops: {values}, got {iops:,}"
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html and lustre-versions (read 2026-11-26)
+    if kind in ("SCRATCH_1", "SCRATCH_2") and number_at(configuration, "AutomaticBackupRetentionDays"):
+        yield f"#/LustreConfiguration/AutomaticBackupRetentionDays: {kind} has no backups"
+    if kind == "PERSISTENT_2" and text_at(properties, "FileSystemTypeVersion") == "2.10":
+        yield "#/FileSystemTypeVersion: PERSISTENT_2 needs Lustre 2.12 or later, got 2.10"
     yield from _times("LustreConfiguration", configuration)
 
 
@@ -90,6 +95,9 @@ def openzfs_file_system(properties: Mapping[str, Any]) -> Iterator[str]:
     capacity = number_at(properties, "StorageCapacity")
     if capacity is not None and properties.get("StorageType", "SSD") == "SSD" and not 64 <= capacity <= 524_288:
         yield f"#/StorageCapacity: 64 to 524,288 GiB, got {capacity:,}"
+    subnets, several = properties.get("SubnetIds"), kind == "MULTI_AZ_1"
+    if isinstance(subnets, list) and isinstance(kind, str) and len(subnets) != (2 if several else 1):
+        yield f"#/SubnetIds: {kind} takes {'two subnets' if several else 'one subnet'}, got {len(subnets)}"
     yield from _times("OpenZFSConfiguration", configuration)
 
 

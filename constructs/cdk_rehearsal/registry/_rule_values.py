@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from cdk_rehearsal.registry._intrinsics import Token
 from cdk_rehearsal.registry._rejections import at
 
 #: Requirements of one resource type.
@@ -31,6 +32,13 @@ def is_shown(node: Any) -> bool:
             map(is_shown, node.values())
         )
     return all(map(is_shown, node)) if isinstance(node, list) else node is None or isinstance(node, str | int | float)
+
+
+def is_given(value: Any) -> bool:
+    """Return True if a property certainly has a value: `Fn::If` may leave it out, and false is the same as none."""
+    if isinstance(value, Token):
+        return value.resource is not None
+    return value not in (None, False, "false", "False", [], {})
 
 
 def items_at(properties: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:

@@ -16,9 +16,10 @@ import cfnlint  # no py.typed
 from cfnlint.jsonschema import StandardValidator, ValidationError
 from cfnlint.schema import Schema
 
+from cdk_rehearsal.registry._intrinsics import Token
 from cdk_rehearsal.registry._losses import losses
 from cdk_rehearsal.registry._node_groups import fewer_nodes, undocumented
-from cdk_rehearsal.registry._normal import normal, values
+from cdk_rehearsal.registry._normal import normal, values, walk
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
 
@@ -49,7 +50,7 @@ class ResourceType:
         return StandardValidator(self.body).extend(validators={"type": _type})(self.body)
 
     def problems(self, properties: dict[str, Any], made_up: Collection[str] = ()) -> list[str]:
-        """Return what the schema rejects in `properties`, empty when nothing.
+        """Return what the schema rejects in `properties`, empty when nothing. A token violates nothing.
 
         Args:
             properties: Properties of a resource, resolved.
@@ -62,7 +63,7 @@ class ResourceType:
             errors = [
                 error
                 for error in self._validator.iter_errors(properties)
-                if not _is_guess(error, made_up) and not _is_impossible(error)
+                if not _is_guess(error, made_up) and not _is_impossible(error) and not _is_hidden(error)
             ]
         messages = [_describe(error) for error in errors]
         for path in self.read_only if not self.body.get("patternProperties") else []:
@@ -270,6 +271,25 @@ def _is_guess(error: Any, made_up: Collection[str]) -> bool:
         return False
     service = error.instance.split(":")[2]
     return f":{service}:" in json.dumps(error.schema)
+
+
+# Keywords that ask only which properties an object has, or how many items a list.
+_SHAPES = (
+    *("required", "requiredOr", "requiredXor", "dependentExcluded", "dependentRequired", "additionalProperties"),
+    *("maxItems", "minItems"),
+)
+
+
+def _is_hidden(error: Any) -> bool:
+    """Check for a value that the template does not show; `Fn::If` may leave out a property or item, too."""
+    node = error.instance
+    if error.validator in _SHAPES and isinstance(node, dict | list):
+        children = node.values() if isinstance(node, dict) else node
+        return error.validator != "additionalProperties" and any(
+            isinstance(child, Token) and child.resource is None for child in children
+        )
+    # A snapshot has `<asset 0123456789ab>` instead of a hash.
+    return any(isinstance(item, Token) or (isinstance(item, str) and "<asset" in item) for item in walk(node))
 
 
 def _describe(error: Any) -> str:

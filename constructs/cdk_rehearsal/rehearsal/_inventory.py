@@ -1,12 +1,12 @@
 """Stacks and resources of one local cloud, without the means to deploy them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from cdk_rehearsal.registry import TemplateRules, UpdateRules, template_problems
-from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment
+from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
 from cdk_rehearsal.rehearsal._interfaces import holders
 from cdk_rehearsal.rehearsal._journal import Action, Journal
@@ -38,7 +38,7 @@ class Inventory:
         for stack in self.stacks.living(environment) if value is not None else ():
             for resource in (stack.resources | stack.making).values():
                 properties = resource.blueprint.properties
-                if (properties.get(property) if property else resource.physical_id) == value:
+                if properties.get(property) == value if property else value in _ids(resource):
                     return f"{stack.name}/{resource.blueprint.logical_id}", properties
         return None
 
@@ -68,3 +68,10 @@ class Inventory:
             raise ResourceError(f"{resource.blueprint.logical_id}: {error}") from error
         event("DELETE_COMPLETE")
         self.journal.record(Action.DELETE, resource)
+
+
+def _ids(resource: Resource) -> Iterator[str]:
+    """Yield the ids of a resource: what `Ref` gives, and the attribute `Id` of types whose `Ref` is an ARN."""
+    yield resource.physical_id
+    if resource.maker is Maker.SCHEMA and resource.blueprint.type.attribute("Id"):
+        yield str(resource.values.at(["Id"]))

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ultracluster.testing._group_rules import at, eks_launch_template, expressions, pcs_queue
+
 if TYPE_CHECKING:
     # Not at run time: each pytest run loads this package, because it holds a pytest plugin.
     from ultracluster.catalogue.ec2 import Interface
@@ -48,13 +50,13 @@ def _rule(launches: Callable[[_Properties], Iterator[_Launch]]) -> Callable[[_Pr
 
 
 def _launch_problems(path: str, reference: Any, types: list[Any], find: _Find) -> Iterator[str]:
-    ids = [_at(reference, name) for name in LAUNCH_TEMPLATE_IDS]
-    templates = [find(id) for id in ids if not _earlier(id, _at(reference, "Version"))]
-    templates += [find(_at(reference, name), "LaunchTemplateName") for name in _NAMES]
+    ids = [at(reference, name) for name in LAUNCH_TEMPLATE_IDS]
+    templates = [find(id) for id in ids if not _earlier(id, at(reference, "Version"))]
+    templates += [find(at(reference, name), "LaunchTemplateName") for name in _NAMES]
     for template, properties in filter(None, templates):
         data = properties.get("LaunchTemplateData")
-        rows = _at(data, "NetworkInterfaces")
-        yield from _problems(f"#/{path}: {template}", rows, types or [_at(data, "InstanceType")])
+        rows = at(data, "NetworkInterfaces")
+        yield from _problems(f"#/{path}: {template}", rows, types or [at(data, "InstanceType")])
 
 
 def _earlier(id: Any, version: Any) -> bool:
@@ -79,14 +81,8 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _at(node: Any, *path: str) -> Any:
-    for name in path:
-        node = node.get(name) if isinstance(node, Mapping) else None
-    return node
-
-
 def _compute_node_group(properties: _Properties) -> Iterator[_Launch]:
-    types = [_at(item, "InstanceType") for item in _items(properties.get("InstanceConfigs"))]
+    types = [at(item, "InstanceType") for item in _items(properties.get("InstanceConfigs"))]
     yield "CustomLaunchTemplate", properties.get("CustomLaunchTemplate"), types
 
 
@@ -97,28 +93,28 @@ def _node_group(properties: _Properties) -> Iterator[_Launch]:
 def _auto_scaling_group(properties: _Properties) -> Iterator[_Launch]:
     yield "LaunchTemplate", properties.get("LaunchTemplate"), []
     path = "MixedInstancesPolicy/LaunchTemplate"
-    mixed = _at(properties, *path.split("/"))
-    common = _at(mixed, "LaunchTemplateSpecification")
-    overrides = _items(_at(mixed, "Overrides"))
+    mixed = at(properties, *path.split("/"))
+    common = at(mixed, "LaunchTemplateSpecification")
+    overrides = _items(at(mixed, "Overrides"))
     if not overrides:
         yield f"{path}/LaunchTemplateSpecification", common, []
     for index, item in enumerate(overrides):
         # Without a type, it has requirements that several types meet.
         yield (
             f"{path}/Overrides/{index}",
-            _at(item, "LaunchTemplateSpecification") or common,
-            [_at(item, "InstanceType")],
+            at(item, "LaunchTemplateSpecification") or common,
+            [at(item, "InstanceType")],
         )
 
 
 def _fleet(properties: _Properties, path: str = "LaunchTemplateConfigs") -> Iterator[_Launch]:
-    for index, config in enumerate(_items(_at(properties, *path.split("/")))):
-        specification, overrides = _at(config, "LaunchTemplateSpecification"), _items(_at(config, "Overrides"))
+    for index, config in enumerate(_items(at(properties, *path.split("/")))):
+        specification, overrides = at(config, "LaunchTemplateSpecification"), _items(at(config, "Overrides"))
         if not overrides:
             yield f"{path}/{index}/LaunchTemplateSpecification", specification, []
         for number, item in enumerate(overrides):
             # It may replace the subnet alone.
-            types = [_at(item, name) for name in ("InstanceType", "InstanceRequirements") if _at(item, name)]
+            types = [at(item, name) for name in ("InstanceType", "InstanceRequirements") if at(item, name)]
             yield f"{path}/{index}/Overrides/{number}", specification, types
 
 
@@ -126,17 +122,17 @@ def _spot_fleet(properties: _Properties, find: _Find) -> Iterator[str]:
     path = "SpotFleetRequestConfigData"
     for place, specification, types in _fleet(properties, f"{path}/LaunchTemplateConfigs"):
         yield from _launch_problems(place, specification, types, find)
-    for index, item in enumerate(_items(_at(properties, path, "LaunchSpecifications"))):
+    for index, item in enumerate(_items(at(properties, path, "LaunchSpecifications"))):
         place = f"#/{path}/LaunchSpecifications/{index}/NetworkInterfaces"
-        yield from _problems(place, _at(item, "NetworkInterfaces"), [_at(item, "InstanceType")])
+        yield from _problems(place, at(item, "NetworkInterfaces"), [at(item, "InstanceType")])
 
 
 def _compute_environment(properties: _Properties) -> Iterator[_Launch]:
     """Batch: a type may be a family, such as `p5`, which shows no size. An override names the types that it is for."""
     resources, path = properties.get("ComputeResources"), "ComputeResources/LaunchTemplate"
-    types, template = _items(_at(resources, "InstanceTypes")), _at(resources, "LaunchTemplate")
-    for index, item in enumerate(_items(_at(template, "Overrides"))):
-        targets = _items(_at(item, "TargetInstanceTypes"))
+    types, template = _items(at(resources, "InstanceTypes")), at(resources, "LaunchTemplate")
+    for index, item in enumerate(_items(at(template, "Overrides"))):
+        targets = _items(at(item, "TargetInstanceTypes"))
         chosen = [type for type in types if type in targets or str(type).partition(".")[0] in targets]
         types = [type for type in types if type not in chosen]
         yield f"{path}/Overrides/{index}", item, [*chosen, *targets]
@@ -156,7 +152,9 @@ def _instance(properties: _Properties, find: _Find) -> Iterator[str]:
 TEMPLATE_RULES: Mapping[str, tuple[Callable[[_Properties, _Find], Iterator[str]], ...]] = MappingProxyType(
     {
         "AWS::PCS::ComputeNodeGroup": (_rule(_compute_node_group),),
-        "AWS::EKS::Nodegroup": (_rule(_node_group),),
+        "AWS::PCS::Queue": (pcs_queue,),
+        "AWS::EKS::Nodegroup": (_rule(_node_group), eks_launch_template),
+        "AWS::APS::RuleGroupsNamespace": (expressions,),
         "AWS::AutoScaling::AutoScalingGroup": (_rule(_auto_scaling_group),),
         "AWS::EC2::Instance": (_instance,),
         "AWS::EC2::EC2Fleet": (_rule(_fleet),),

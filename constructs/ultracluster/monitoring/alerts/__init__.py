@@ -11,6 +11,7 @@ from ultracluster.monitoring.alerts._alertmanager import (
     sns,
 )
 from ultracluster.monitoring.alerts._all import ALERTS, RUNBOOKS
+from ultracluster.monitoring.alerts._promql import promql_problem
 from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems
 from ultracluster.monitoring.alerts._rules import GRAFANA, rules
 from ultracluster.monitoring.alerts._tuning import Tuning, tuning_problems
@@ -27,6 +28,7 @@ __all__ = [
     "alertmanager",
     "amp_definition",
     "pagerduty",
+    "promql_problem",
     "route_problem",
     "rule_problems",
     "rules",

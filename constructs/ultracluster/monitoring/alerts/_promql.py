@@ -59,6 +59,15 @@ def check_promql(expression: str) -> frozenset[str]:
     return frozenset(parser.metrics)
 
 
+def promql_problem(expression: str) -> str:
+    """Return why Prometheus rejects an expression of a rule, empty if it does not."""
+    try:
+        check_promql(expression)
+    except PromqlError as error:
+        return str(error)
+    return ""
+
+
 class _Parser:
     """A recursive descent parser; each method returns the type of what it read."""
 

@@ -1,0 +1,89 @@
+"""Plug-in for `cdk_rehearsal`: node groups and queues with what they refer to, and expressions of rules."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+_Properties = Mapping[str, Any]
+_Find = Callable[..., tuple[str, _Properties] | None]
+
+
+def eks_launch_template(properties: _Properties, find: _Find) -> Iterator[str]:
+    """Check that a managed node group and its launch template do not set the same, or what EKS sets.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html (read 2026-11-26)
+    """
+    name, template = find(at(properties, "LaunchTemplate", "Id")) or ("", {})
+    data = template.get("LaunchTemplateData")
+    if not isinstance(data, Mapping):
+        return
+    if properties.get("InstanceTypes") and data.get("InstanceType"):
+        yield f"#/InstanceTypes: {name} has an instance type: Amazon EKS takes it in one place"
+    for field in ("Version", "ReleaseVersion"):
+        if data.get("ImageId") and properties.get(field):
+            yield f"#/{field}: {name} has an image, whose version is its own"
+    if data.get("ImageId") and properties.get("AmiType", "CUSTOM") != "CUSTOM":
+        yield f"#/AmiType: {name} has an image, which Amazon EKS does not take beside an AMI type"
+    refused = {
+        "IamInstanceProfile": data.get("IamInstanceProfile"),
+        "HibernationOptions": data.get("HibernationOptions"),
+    }
+    rows = data.get("NetworkInterfaces")
+    refused["NetworkInterfaces/SubnetId"] = (
+        [at(row, "SubnetId") for row in rows if at(row, "SubnetId")] if isinstance(rows, list) else None
+    )
+    if at(data, "InstanceMarketOptions", "MarketType") == "spot":
+        refused["InstanceMarketOptions"] = "spot"
+    for field, value in refused.items():
+        if value:
+            yield f"#/LaunchTemplate: {name} has {field}, which Amazon EKS sets itself"
+
+
+def pcs_queue(properties: _Properties, find: _Find) -> Iterator[str]:
+    """Check that the node groups of a queue are of its cluster.
+
+    See: https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateQueue.html (read 2026-11-26)
+    """
+    cluster = find(properties.get("ClusterId"))
+    configurations = properties.get("ComputeNodeGroupConfigurations")
+    for index, row in enumerate(configurations if isinstance(configurations, list) else ()):
+        name, group = find(at(row, "ComputeNodeGroupId")) or ("", {})
+        other = find(group.get("ClusterId"))
+        if cluster and other and cluster[0] != other[0]:
+            path = f"#/ComputeNodeGroupConfigurations/{index}/ComputeNodeGroupId"
+            yield f"{path}: {name} is of the cluster {other[0]}, and the queue of {cluster[0]}"
+
+
+def expressions(properties: _Properties, find: _Find) -> Iterator[str]:
+    """Check the expressions of rules.
+
+    See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html (read 2026-11-26)
+    """
+    # Imported on use: each pytest run loads this package, because it holds a pytest plugin.
+    import yaml  # type: ignore[import-untyped]  # no stubs
+
+    text = properties.get("Data")
+    try:
+        document = (
+            yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if isinstance(text, str) else None
+        )
+    except yaml.YAMLError:
+        return
+    groups = at(document, "groups")
+    for group in groups if isinstance(groups, list) else ():
+        rules = at(group, "rules")
+        for rule in rules if isinstance(rules, list) else ():
+            if problem := _expression_problem(at(rule, "expr")):
+                yield f"#/Data: {at(rule, 'record') or at(rule, 'alert')}: expr: {problem}"
+
+
+def _expression_problem(expression: Any) -> str:
+    from ultracluster.monitoring.alerts import promql_problem
+
+    return promql_problem(str(expression)) if expression is not None else ""
+
+
+def at(node: Any, *path: str) -> Any:
+    """Return the value at a path, or None."""
+    for name in path:
+        node = node.get(name) if isinstance(node, Mapping) else None
+    return node
