@@ -5,9 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from cdk_rehearsal.deploy._errors import DeployError
 
@@ -71,15 +72,19 @@ class CdkCli:
         return self.run("bootstrap", f"aws://{account}/{region}", each_line=each_line, folder=folder)
 
     def run(
-        self, *arguments: str, each_line: Callable[[str], None] = lambda line: None, folder: Path | None = None
+        self,
+        *arguments: str,
+        each_line: Callable[[str], None] = lambda line: None,
+        folder: Path | None = None,
+        variables: Mapping[str, str] = MappingProxyType({}),
     ) -> CliResult:
-        """Run the CLI to its end, by default in the directory of the app."""
+        """Run the CLI to its end, by default in the directory of the app, with more environment variables."""
         command = self.command(*arguments, "--no-color", "--ci")
         lines = []
         with subprocess.Popen(
             command,
             cwd=folder or self.app,
-            env=self.environment,
+            env={**self.environment, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from cdk_rehearsal import guard
@@ -40,9 +41,10 @@ _EVERY_STACK = "**"
 _UPDATE = "cdk.out-update"
 _IMPORT = "--import-existing-resources"
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+# CloudFormation Validate takes longer than the app, and has checked the templates before an edit.
+_EDITED = {"CDK_VALIDATION": "false"}
 
 Keep = Callable[[dict[str, str]], None]
-_Line = Callable[[str], None]
 
 
 class _FailedStep(Exception):
@@ -81,7 +83,7 @@ class Rehearsal:
 
     def _run_steps(self, keep: Keep | None, pool: ThreadPoolExecutor) -> None:
         # A step uses one processor most of the time. What does not depend on it runs beside it.
-        first, bootstrap = self.place, pool.submit(self._bootstrap, self.place, _silent)
+        first, bootstrap = self.place, pool.submit(self._bootstrap, self.place)
         self._step("synth", lambda: self._synth() or check_names(self.failures.faults, self._templates()))
         for place in self._places():
             action = bootstrap.result if place == first else partial(self._bootstrap, place, self.listener.line)
@@ -174,21 +176,17 @@ class Rehearsal:
         except DeployError as error:
             raise RehearsalError(str(error)) from None
 
-    def _run(self, *arguments: str, context: Mapping[str, str] | None = None, line: _Line | None = None) -> CliResult:
-        given = self.context if context is None else context
-        words = [word for key, value in given.items() for word in ("--context", f"{key}={value}")]
-        return self.cli.run(*arguments, *words, each_line=line or self.listener.line)
+    def _run(self, *arguments: str, variables: Mapping[str, str] = MappingProxyType({})) -> CliResult:
+        return self.cli.run(*arguments, *_context(self.context), each_line=self.listener.line, variables=variables)
 
-    def _synth(
-        self, folder: Path | None = None, context: Mapping[str, str] | None = None, line: _Line | None = None
-    ) -> list[str]:
-        assembly = folder or self.assembly
-        result = self._run("synth", "--quiet", "--output", str(assembly), context=context, line=line)
-        return result.problems or ([] if list(assembled(assembly)) else ["the app has no stacks"])
+    def _synth(self, variables: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+        result = self._run("synth", "--quiet", "--output", str(self.assembly), variables=variables)
+        return result.problems or ([] if list(assembled(self.assembly)) else ["the app has no stacks"])
 
     def _synth_update(self, update: Update) -> tuple[Edit, list[str]]:
         edit = update.edit(self.scratch)
-        return edit, self._synth(self.scratch / _UPDATE, {**self.context, **edit.context}, _silent)
+        words = ("synth", "--quiet", "--output", str(self.scratch / _UPDATE))
+        return edit, self.cli.run(*words, *_context({**self.context, **edit.context}), variables=_EDITED).problems
 
     def _assembled(self) -> list[AssembledStack]:
         return list(assembled(self.assembly))
@@ -212,7 +210,7 @@ class Rehearsal:
         self.cli = self._cli_at(self.place)
         return places
 
-    def _bootstrap(self, place: Environment, line: _Line) -> list[str]:
+    def _bootstrap(self, place: Environment, line: Callable[[str], None] = lambda line: None) -> list[str]:
         return self._cli_at(place).bootstrap(place.account, place.region, line).problems
 
     def _templates(self) -> dict[str, dict[str, Any]]:
@@ -284,8 +282,10 @@ class Rehearsal:
         edit = adopt.edit(self.scratch, kept(self.cloud.stacks))
         before, self.context = self.assembly, {**self.context, **edit.context}
         self.assembly = self.scratch / "cdk.out-adopt"
-        unseen = [f"{edit.description}, and the guard does not refuse an edit that drops it"]
-        return self._synth() or self._deploy(_IMPORT) or (unseen if self.compare(self.assembly, before).ok else [])
+        if problems := self._synth(_EDITED) or self._deploy(_IMPORT):
+            return problems
+        seen = not self.compare(self.assembly, before).ok
+        return [] if seen else [f"{edit.description}, and the guard does not refuse an edit that drops it"]
 
     def _destroy(self) -> list[str]:
         return destroy(self.cloud, self._destroy_stacks, every=_EVERY_STACK, leave_out=TOOLKIT)
@@ -296,5 +296,5 @@ class Rehearsal:
         return self._destroy()
 
 
-def _silent(line: str) -> None:
-    """Print nothing, for what runs beside a step that prints."""
+def _context(context: Mapping[str, str]) -> list[str]:
+    return [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
