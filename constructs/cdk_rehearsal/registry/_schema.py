@@ -285,9 +285,8 @@ def _is_hidden(error: Any) -> bool:
     node = error.instance
     if error.validator in _SHAPES and isinstance(node, dict | list):
         children = node.values() if isinstance(node, dict) else node
-        return error.validator != "additionalProperties" and any(
-            isinstance(child, Token) and child.resource is None for child in children
-        )
+        hidden = any(isinstance(child, Token) and child.resource is None for child in children)
+        return hidden and error.validator != "additionalProperties"
     # A snapshot has `<asset 0123456789ab>` instead of a hash.
     return any(isinstance(item, Token) or (isinstance(item, str) and "<asset" in item) for item in walk(node))
 
