@@ -134,7 +134,7 @@ KUBERNETES: list[tuple[str, Any, Verdict]] = [
     ("kubernetes/add-ons", {"coredns": "v1.12.4-eksbuild.1"}, "clean"),
     ("kubernetes/teams", {"pretrain": {"nodes": {"train": 64}}}, "clean"),
     ("kubernetes/scheduler", "kueue", "clean"),
-    ("nodes/train/taints", {"dedicated": "NoSchedule"}, "clean"),
+    ("nodes/train/taints", {"dedicated": "NoExecute"}, "nodes"),
     ("nodes/train/os", "bottlerocket", "data"),
     ("nodes/train/image", "ami-0123456789abcdef0", "data"),
     ("nodes/train/type", "p5.48xlarge", "nodes"),

@@ -15,7 +15,7 @@ _NESTED = "AWS::CloudFormation::Stack"
 _SNAPSHOT_BY_DEFAULT = ("AWS::RDS::DBCluster", "AWS::RDS::DBInstance")
 _RANKS = {"Delete": 0, "Snapshot": 1, "Retain": 2, "RetainExceptOnCreate": 2}
 _KEPT = 2
-_IN_PLACE = (Fate.UPDATED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED)
+_IN_PLACE = (Fate.UPDATED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED)
 _ORPHANED = "the old one stays, outside every stack, beside a new one"
 _LOST = "the old one is deleted: no UpdateReplacePolicy keeps it"
 
@@ -149,6 +149,8 @@ class Judge:
             yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
         for path, why in known.fewer_nodes(before, after).items():
             yield Cause(fate=Fate.FEWER, property=path, reason=why)
+        for path, why in known.new_taints(before, after).items():
+            yield Cause(fate=Fate.TAINTED, property=path, reason=why)
         for path, why in known.undocumented(before, after).items():
             yield Cause(fate=Fate.UNKNOWN, property=path, reason=why)
         if why := subnet_problem(known.name, self._old, self._new, before, after):

@@ -11,6 +11,7 @@ class Fate(StrEnum):
 
     KEPT = "kept"
     UPDATED = "updated in place"
+    TAINTED = "taints nodes"
     DRAINED = "replaces nodes"
     FEWER = "fewer nodes"
     SHRUNK = "deletes data"
@@ -24,11 +25,11 @@ class Fate(StrEnum):
     @property
     def harmful(self) -> bool:
         """True if the guard refuses it unless the user names the resource."""
-        return self not in (*_HARMLESS, Fate.DRAINED, Fate.FEWER)
+        return self not in (*_HARMLESS, Fate.TAINTED, Fate.DRAINED, Fate.FEWER)
 
     @property
     def ends_nodes(self) -> bool:
-        """True if running nodes end, or may end, when this happens to a group of nodes."""
+        """True if running nodes, or jobs on them, end or may end when this happens to a group of nodes."""
         return self not in (*_HARMLESS, Fate.UNPROTECTED)
 
 

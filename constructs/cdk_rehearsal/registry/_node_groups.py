@@ -31,6 +31,14 @@ _UNDOCUMENTED = {
     "OverrideVpcConfig": _NO_SUCH_UPDATE,
     "TrainingPlanArn": "AWS does not document whether the instances of a group stay",
 }
+_EVICTS = "the new taint evicts the pods of running jobs"
+_KEEPS_AWAY = "jobs that were submitted before do not tolerate the new taint: they run on, and cannot restart on the nodes"
+_EFFECTS = {
+    "NO_EXECUTE": _EVICTS,
+    "NoExecute": _EVICTS,
+    "NO_SCHEDULE": _KEEPS_AWAY,
+    "NoSchedule": _KEEPS_AWAY,
+}
 _ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 
 
@@ -52,6 +60,38 @@ def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
         elif before != after and before is not None:
             result[path] = "the template does not show whether the group shrinks"
     return result
+
+
+def new_taints(type_name: str, old: Any, new: Any) -> dict[str, str]:
+    """Return the properties that put a taint on running nodes of Kubernetes, with the reason.
+
+    EKS and SageMaker set it on the nodes that there are. Pods of running jobs were created before it, and do not
+    tolerate it. `PreferNoSchedule` keeps no pod away.
+    See: https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateNodegroupConfig.html and
+    https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ (read 2026-11-26)
+    """
+    if type_name == "AWS::EKS::Nodegroup":
+        return _new_taints("Taints", at(old, "Taints"), at(new, "Taints"))
+    if type_name != "AWS::SageMaker::Cluster":
+        return {}
+    path = "KubernetesConfig.Taints"
+    before, after = groups_by_name(old) or {}, groups_by_name(new) or {}
+    result: dict[str, str] = {}
+    for name, group in before.items():
+        if name in after:
+            result |= _new_taints(f"InstanceGroups.{name}.{path}", at(group, path), at(after[name], path))
+    return result
+
+
+def _new_taints(path: str, old: Any, new: Any) -> dict[str, str]:
+    if old == new:
+        return {}
+    if not isinstance(old, list | None) or not isinstance(new, list | None):
+        return {path: "the template does not show whether a taint is added"}
+    added = [taint for taint in new or () if taint not in (old or ())]
+    effects = {_EFFECTS.get(str(taint.get("Effect")), "") if isinstance(taint, Mapping) else "" for taint in added}
+    reasons = sorted(filter(None, effects))
+    return {path: "; ".join(reasons)} if reasons else {}
 
 
 def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:

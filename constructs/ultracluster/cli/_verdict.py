@@ -11,6 +11,12 @@ if TYPE_CHECKING:
 
     from cdk_rehearsal.guard import Finding, Report
 
+_HELD = ("taints nodes", "replaces nodes")
+_HOLD = (
+    "to restart each gang once, and from a checkpoint: evict the jobs before the deployment, by "
+    "`ultracluster apply FILE --hold drain`; and write `update: all` in a group whose nodes are replaced"
+)
+
 
 def print_report(report: "Report") -> None:
     """Print what becomes of data and of nodes."""
@@ -36,6 +42,8 @@ def refusal(report: "Report") -> str:
         data = any(finding in report.findings for finding in refused)
         safe = "the data is safe elsewhere" if data else "the jobs can end"
         lines.insert(0, f"refused. If this is intended, and {safe}: {names}")
+        if any(finding.type == "AWS::EKS::Nodegroup" and finding.fate in _HELD for finding in refused):
+            lines.append(_HOLD)
     return "\n".join(lines)
 
 
@@ -45,13 +53,15 @@ def jobs_sentence(report: "Report") -> str:
 
     waits: list[str] = []
     ends: list[str] = []
+    tainted: list[str] = []
     for finding in report.nodes:
         if not finding.fate.ends_nodes:
             continue
         drains = finding.fate is Fate.DRAINED and finding.type == "AWS::PCS::ComputeNodeGroup"
-        (waits if drains else ends).append(finding.name)
+        (waits if drains else tainted if finding.fate is Fate.TAINTED else ends).append(finding.name)
     lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
     lines += [f"jobs on {', '.join(ends)} end"] if ends else []
+    lines += [f"jobs on {', '.join(tainted)} do not tolerate a new taint"] if tainted else []
     return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
 
 

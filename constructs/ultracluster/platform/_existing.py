@@ -160,10 +160,10 @@ def _workload_problems(tools: Tools, leaving: Sequence[Key], *, all_of_them: boo
     if not rows:
         return []
     subject = "release kueue" if all_of_them else ", ".join(sorted(flavors | queues))
-    remedy = (
-        "wait until they finish; or drain the queue (spec.stopPolicy: HoldAndDrain), apply, and resume it "
-        "(spec.stopPolicy: None): the workloads then start again"
-    )
+    remedy = "wait until they finish; or evict them with `ultracluster apply FILE --hold drain`, then apply: "
+    remedy += "they start again from their last checkpoint"
+    if all_of_them:
+        remedy = "wait until they finish, or delete them: another scheduler does not start them again"
     return [ApplyError("check", subject, f"{len(rows)} admitted workloads use it: {few(rows)}", remedy)]
 
 
