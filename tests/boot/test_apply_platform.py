@@ -96,7 +96,7 @@ def test_applies_the_bundle_with_the_values_of_the_deployment(run: Run, tmp_path
     kubeconfig = tmp_path / "root/etc/ultracluster/kubeconfig"
     assert f"aws eks update-kubeconfig --region us-east-2 --name orca --kubeconfig {kubeconfig}" in calls
     assert (
-        f"engine -m ultracluster.platform apply --kubeconfig {kubeconfig} --bundle {content}/bundle "
+        f"engine -m ultracluster.platform apply --few-sick --kubeconfig {kubeconfig} --bundle {content}/bundle "
         f"--values {content}/values.json PYTHONPATH={content} kubectl={tmp_path}/root/usr/local/bin/kubectl"
     ) in calls
     assert json.loads((content / "values.json").read_text()) == VALUES

@@ -10,6 +10,8 @@ from support.clusterfile_data import RESERVATION, bent, problem, problems, read
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile import ClusterFileError, loads, variant, warnings
+from ultracluster.clusterfile.rules._kubernetes_nodes import _KUBECTL_MINOR
+from ultracluster.platform._tools import PACKAGE
 
 GOOD = f"""name: llama
 region: us-east-2
@@ -109,6 +111,13 @@ def test_an_old_version_is_warned_of_with_its_dates() -> None:
     )
     assert "2026-07-29" in message
     assert "2027-07-29" in message
+
+
+@pytest.mark.parametrize(("version", "warned"), [("1.33", True), ("1.34", False), ("1.36", False)])
+def test_kubectl_supports_control_planes_of_its_own_age(version: str, warned: bool) -> None:
+    cluster = read("admins:", f'version: "{version}", admins:', GOOD)
+    assert ("kubectl-skew" in {warning.rule for warning in warnings(cluster)}) == warned
+    assert f"-kubectl-v{_KUBECTL_MINOR}" in PACKAGE
 
 
 def test_rejects_dranet_before_1_34() -> None:
@@ -383,6 +392,7 @@ def test_rejects_an_add_on_without_permissions(add_ons: str, path: str, reason: 
         ("release: 1.36.1-20261105", "", "nodes must not be newer than the control plane"),
         ("release: 1.31.9-20261105", "", "nodes may be 3 minor versions older at most"),
         ("version: '1.35'", ", os: bottlerocket, release: 1.35.2-20261105", "names an image of Amazon Linux 2023"),
+        ("version: '1.35'", ", release: 1.47.0-6154605b", "names an image of Bottlerocket, and os is al2023"),
         ("version: '1.35'", ", image: ami-0123456789abcdef0, release: 1.35.2-20261105", "has an image of its own"),
     ],
 )
@@ -437,8 +447,18 @@ def test_a_block_starts_before_it_ends() -> None:
     def block(times: str) -> str:
         return f"{{reservation: {RESERVATION}, kind: capacity-block, instances: 64, {times}}}"
 
-    (group,) = read(RESERVATION, block("starts: 2026-12-04, ends: 2026-12-18"), GOOD).node_groups
+    cluster = read(RESERVATION, block("starts: 2026-12-04, ends: 2026-12-18"), GOOD)
+    (group,) = cluster.node_groups
     assert getattr(group.capacity, "starts", None) == datetime(2026, 12, 4, 11, 30, tzinfo=UTC)
+    for today, count in ((date(2026, 12, 18), 0), (date(2026, 12, 19), 1)):
+        ended = [item.message for item in warnings(cluster, today) if item.rule == "capacity-ended"]
+        assert (
+            ended
+            == [
+                "train: its Capacity Block ended on 2026-12-18, and it gets no nodes; name the reservation of "
+                "another block, with its starts and ends, or remove the group"
+            ][:count]
+        )
     error = problem(RESERVATION, block("starts: 2026-12-18, ends: 2026-12-04"), GOOD)
     assert "nodes.train.capacity.starts: starts must be before ends" in error
     slurm = GOOD.replace("orchestrator: kubernetes", "orchestrator: slurm").replace("kubernetes: {admins", "#")

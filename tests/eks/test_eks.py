@@ -184,17 +184,19 @@ def test_versions_and_releases_of_nodes_follow_the_file() -> None:
     assert versions(node_groups()) == {
         "system": ("1.35", None),
         "train": ("1.35", None),
-        # EKS knows the releases of Bottlerocket by other names.
-        "serve": (None, None),
+        "serve": ("1.35", None),
         "gateway": ("1.35", None),
     }
     edited = node_groups(
         ("  admins:", "  release: 1.35.2-20261105\n  admins:"),
         ("count: 8, spare: 1,", "count: 8, spare: 1, release: 1.34.4-20260805, update: all,"),
+        ("os: bottlerocket,", "os: bottlerocket, release: 1.47.0-6154605b,"),
     )
     pinned = versions(edited)
     assert pinned["system"] == pinned["gateway"] == ("1.35", "1.35.2-20261105")
     assert pinned["train"] == ("1.34", "1.34.4-20260805")
+    # A release of Bottlerocket does not name the version of Kubernetes.
+    assert pinned["serve"] == ("1.35", "1.47.0-6154605b")
     updates = {group["NodegroupName"]: group["UpdateConfig"] for group in edited}
     assert updates["train"]["MaxUnavailablePercentage"] == 100
     assert "MaxUnavailable" not in updates["train"]

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -384,6 +385,35 @@ def test_a_group_that_waits_for_its_capacity_may_have_fewer_nodes_and_no_sick_on
     assert not run.apply(waiting())
     missing = [line for line in run.lines if line.startswith("missing: ")]
     assert missing == ["missing: ip-10-0-0-1 (i-00000000000000001): 7 of 8 GPUs are allocatable"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "excuse"),
+    [(1, 2, "its Capacity Block starts at"), (-1, 1, ""), (-2, -1, "its Capacity Block ran until")],
+    ids=["before", "during", "after"],
+)
+def test_nodes_of_a_capacity_block_are_missing_between_its_start_and_its_end(start: int, end: int, excuse: str) -> None:
+    now = datetime.now(UTC)
+    starts, until = (f"{now + timedelta(days=days):%Y-%m-%dT%H:%MZ}" for days in (start, end))
+    block = replace(bundle().groups[0], starts=starts, until=until)
+    run = Run(node(0, "another"))
+    assert run.apply(replace(bundle(), groups=[block])) == bool(excuse)
+    (line,) = {line for line in run.lines if line.startswith("gate: train: 0 of 64 nodes ready")}
+    assert excuse in line
+    assert ("missing: 64 of 64 nodes have not joined" in run.lines) == (not excuse)
+
+
+@pytest.mark.parametrize(("sick", "passed"), [(1, True), (3, True), (4, False)])
+def test_a_few_sick_nodes_fail_an_apply_and_no_deployment(sick: int, passed: bool) -> None:
+    run = Run(*(node(index, "train", efa=15 if index < sick else 16) for index in range(64)))
+    assert not run.apply(bundle())
+    run.lines.clear()
+    assert run.apply(bundle(), few_sick=True) == passed
+    assert "missing: ip-10-0-0-0 (i-00000000000000000): 15 of 16 EFA devices are allocatable" in run.lines
+    assert run.lines[-1].startswith("gate: passed with a few sick nodes") == passed
+    # One of two nodes is half of a cluster.
+    two = replace(bundle(), groups=[replace(bundle().groups[0], nodes=2)])
+    assert not Run(node(0, "train"), node(1, "train", efa=15)).apply(two, few_sick=True)
 
 
 def test_an_image_of_a_device_plugin_that_is_not_pulled_is_named_beside_the_devices() -> None:

@@ -58,7 +58,7 @@ def test_a_queue_that_somebody_stopped_remains_stopped(run: Run) -> None:
     for _ in range(2):
         names = hold(run.cluster, bundle(), "drain", seconds=0)
         assert policies(run) == {"HoldAndDrain"}
-    resume(run.cluster, names)
+    assert resume(run.cluster, bundle()) == names
     stopped = {name: run.cluster.objects["ClusterQueue", "", name]["spec"]["stopPolicy"] for name in names}
     assert stopped == {"node-health": "None", "pretrain": "None", "research": "Hold"}
 

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from support.kubernetes_double import Cluster
-from ultracluster.platform import ApplyError, ToolError, _lock
+from support.platform_runs import Run, bundle
+from ultracluster.platform import ApplyError, Options, ToolError, _lock, wait_for_gate
+from ultracluster.platform._hold import held_queues, hold
 from ultracluster.platform._lock import NAME, NAMESPACE, Lease, locked
 
 KEY = ("Lease", NAMESPACE, NAME)
@@ -163,3 +165,18 @@ def test_kubectl_writes_the_lease_that_kubernetes_defines() -> None:
     cluster = Cluster()
     with locked(cluster):
         validate(json.loads(json.dumps(cluster.objects[KEY])), "1.35")
+
+
+def test_a_gate_does_not_resume_queues_while_a_hold_waits_for_jobs(clock: Clock) -> None:
+    run = Run()
+    assert run.apply(bundle())
+    hold(run.cluster, bundle(), "wait", seconds=0)
+    other = Lease(run.cluster)
+    other.acquire()
+    clock.then = [lambda: None, other.renew]
+    settings = Options(seconds=0, report=run.lines.append)
+    assert not wait_for_gate(run.cluster, bundle(), settings)
+    assert held_queues(run.cluster, bundle())
+    other.release()
+    assert wait_for_gate(run.cluster, bundle(), settings)
+    assert not held_queues(run.cluster, bundle())

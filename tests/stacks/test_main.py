@@ -4,10 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from support import ROOT
+from ultracluster import clusterfile
+from ultracluster.planning.capacity import CapacityBlock, waits
 from ultracluster.stacks import main
 
 APP = """
@@ -49,3 +53,30 @@ def test_an_app_without_a_cluster_file_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("CDK_CONTEXT_JSON", raising=False)
     with pytest.raises(SystemExit, match=r"name a cluster file: -c cluster=FILE"):
         main()
+
+
+BLOCK = (ROOT / "examples" / "eks-capacity-block.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("now", "active", "starts"),
+    [
+        ("2026-12-04T11:29", False, True),
+        ("2026-12-04T11:30", True, True),
+        ("2026-12-18T10:49", True, True),
+        # EKS scales the group to zero 40 minutes before the end.
+        ("2026-12-18T10:50", False, False),
+    ],
+)
+def test_an_app_reads_the_clock_for_blocks_that_have_begun(now: str, active: bool, starts: bool) -> None:
+    cluster = clusterfile.as_of(clusterfile.loads(BLOCK, "c.yaml"), datetime.fromisoformat(f"{now}Z"))
+    (group,) = cluster.node_groups
+    assert isinstance(group.capacity, CapacityBlock)
+    assert (group.capacity.active, group.capacity.starts is not None) == (active, starts)
+    assert waits(group.capacity) != active
+
+
+def test_the_clock_changes_no_file_without_a_start() -> None:
+    for text in (BLOCK.replace(" starts: 2026-12-04,", ""), (ROOT / "examples" / "eks-512-gpus.yaml").read_text()):
+        cluster = clusterfile.loads(text, "c.yaml")
+        assert clusterfile.as_of(cluster, datetime(2030, 1, 1, tzinfo=UTC)) is cluster

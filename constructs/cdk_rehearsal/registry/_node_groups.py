@@ -32,7 +32,9 @@ _UNDOCUMENTED = {
     "TrainingPlanArn": "AWS does not document whether the instances of a group stay",
 }
 _EVICTS = "the new taint evicts the pods of running jobs"
-_KEEPS_AWAY = "jobs that were submitted before do not tolerate the new taint: they run on, and cannot restart on the nodes"
+_KEEPS_AWAY = (
+    "jobs that were submitted before do not tolerate the new taint: they run on, and cannot restart on the nodes"
+)
 _EFFECTS = {
     "NO_EXECUTE": _EVICTS,
     "NoExecute": _EVICTS,

@@ -1,6 +1,7 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
 from ultracluster.clusterfile import _keys as keys
+from ultracluster.clusterfile._as_of import as_of
 from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._json_schema import schema
@@ -46,6 +47,7 @@ __all__ = [
     "PublicAccess",
     "Size",
     "Throughput",
+    "as_of",
     "build",
     "describe",
     "facts_as_of",

@@ -250,6 +250,7 @@ class KubernetesCluster(BeforePlatform):
 
     def _node_group(self, scope: Construct, group: NodeGroup) -> EksNodeGroup | EksSelfManagedNodeGroup:
         cluster, self_managed = self._cluster, is_self_managed(group)
+        section = cluster.nodes[group.section]
         subnet = self._network.subnet_of(group, cluster)
         image = group.image or (newest_node_image(group, cluster) if self_managed else None)
         role = self.self_managed_role if self_managed else None
@@ -267,15 +268,14 @@ class KubernetesCluster(BeforePlatform):
             access=None if role is None else Access(instance_profile=role.instance_profile),
             user_data=kubernetes_boot(cluster, self._storage, group, self._access() if image else None),
             root_volume=RootVolume(gib=group.root_volume.gib, device=ROOT_DEVICES[group.os]),
-            tags=cluster.nodes[group.section].tags,
+            tags=section.tags,
         )
         if self_managed:
             return EksSelfManagedNodeGroup(
                 scope, "NodeGroup", cluster_name=self.name, name=group.name, template=template, subnet=subnet,
                 count=group.count,
             )  # fmt: skip
-        chosen = image is None and group.os == "al2023"
-        release = cluster.nodes[group.section].release or cluster.kubernetes.release
+        release = None if image else cluster.kubernetes.release_of(section.release, group.os)
         return EksNodeGroup(
             scope,
             "NodeGroup",
@@ -288,13 +288,13 @@ class KubernetesCluster(BeforePlatform):
             os=group.os,
             labels=node_labels(group),
             taints=node_taints(cluster, group),
-            version=self._version(release) if chosen else None,
-            release=release if chosen else None,
-            update=cluster.nodes[group.section].update,
+            version=self._version(release) if image is None else None,
+            release=release,
+            update=section.update,
         )
 
     def _version(self, release: str | None) -> str | None:
         """Return the version of managed nodes; those of an existing cluster have that of their control plane."""
-        if release is not None:
+        if release is not None and eks_facts.is_dated_release(release):
             return eks_facts.release_minor(release)
         return None if self._existing else self._cluster.kubernetes.version

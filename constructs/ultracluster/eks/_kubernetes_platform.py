@@ -29,7 +29,7 @@ from ultracluster.security import add_managed_policy
 from ultracluster.storage import Storage
 from ultracluster.workloads import kubernetes_bundle
 
-# After the start of a Capacity Block; the gate then waits for half an hour for the nodes that are late.
+# After the start of a Capacity Block: its nodes are missing from then on, and the gate waits half an hour for them.
 _JOINED = timedelta(minutes=15)
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/security-iam-awsmanpol.html (read 2026-11-23)
 _PULL = "AmazonEC2ContainerRegistryPullOnly"

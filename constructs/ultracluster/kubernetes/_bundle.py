@@ -1,6 +1,7 @@
 """Bundle of a platform: the data that `ultracluster.platform` installs."""
 
 import json
+from datetime import UTC
 from typing import Any
 
 from ultracluster.kubernetes._charts import CHARTS, MPI_OPERATOR_IMAGE, MPI_OPERATOR_NAMESPACE
@@ -12,7 +13,7 @@ from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import Rendered
 from ultracluster.kubernetes._required import required_image
 from ultracluster.kubernetes._resources import EFA, GPU, node_resources
-from ultracluster.planning.capacity import waits
+from ultracluster.planning.capacity import Block, runs_until, waits
 
 _FORMAT = 1
 
@@ -88,12 +89,15 @@ def _group(of: Platform, group: PlatformNodes) -> dict[str, Any]:
     if of.efa_way(group) == "device-plugin":
         resources[EFA] = node.efa
     reason = "Karpenter launches them on demand" if group.elastic else of.late
-    if waits(group.capacity):
+    starts = group.capacity.starts if isinstance(group.capacity, Block) else None
+    if waits(group.capacity) and starts is None:
         reason = "its Capacity Block has not started"
+    times = {"starts": starts, "until": runs_until(group.capacity)}
     return {
         "name": group.name,
         "labels": group.labels,
         "nodes": group.count,
         "resources": resources,
         "optional": reason,
+        **{name: f"{time.astimezone(UTC):%Y-%m-%dT%H:%MZ}" for name, time in times.items() if time is not None},
     }

@@ -4,6 +4,7 @@ import difflib
 import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,8 @@ from ultracluster.platform._releases import (
 from ultracluster.platform._tools import Tools
 
 _POLL_SECONDS = 10
+#: Time without a change after which a gate with a few sick nodes is passed.
+_SETTLED_SECONDS = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +48,7 @@ class Options:
         skip: Releases that are not installed.
         force: Take over fields that another manager owns.
         seconds: Time for controllers and webhooks, and again for the gate.
+        few_sick: A few sick nodes do not fail the gate, so that they do not stop deployments.
         report: Function that receives each line of progress.
     """
 
@@ -52,6 +56,7 @@ class Options:
     skip: Collection[str] = ()
     force: bool = False
     seconds: float = 1_800
+    few_sick: bool = False
     report: Callable[[str], None] = print
 
 
@@ -207,25 +212,43 @@ def wait_for_gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
 
 
 def _gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
-    until = time.monotonic() + options.seconds
+    until = settled = time.monotonic() + options.seconds
     before: list[Line] | None = None
     while True:
         lines = gate(tools, bundle)
-        passed = not any(line.missing for line in lines)
+        now = time.monotonic()
+        if changed := lines != before:
+            before, settled = lines, now + _SETTLED_SECONDS
+        # Nodes that are still joining get some time.
+        tolerant = options.few_sick and now >= min(settled, until)
+        failed = [line for line in lines if line.missing and not (tolerant and line.few)]
         # Queues that an update of nodes holds go on as soon as all else is there.
-        if not any(line.missing for line in lines if not line.queues) and (names := held_queues(tools, bundle)):
-            resume(tools, names)
-            options.report(f"queues: {', '.join(names)} go on")
+        if all(line.queues for line in failed) and _resumed(tools, bundle, options):
             continue
-        if lines != before:
-            for line in lines:
-                options.report(f"gate: {line.text}")
-        before = lines
-        if passed or time.monotonic() >= until:
+        for line in lines if changed else ():
+            options.report(f"gate: {line.text}")
+        if not failed or now >= until:
             break
         time.sleep(_POLL_SECONDS)
     report_gate(lines, options.report)
-    return passed
+    if not failed and any(line.missing for line in lines):
+        options.report(
+            "gate: passed with a few sick nodes; `ultracluster apply FILE --gate` fails until they are repaired"
+        )
+    return not failed
+
+
+def _resumed(tools: Tools, bundle: Bundle, options: Options) -> bool:
+    """Resume the queues that a hold stopped, unless another apply or hold is at work; return whether any was."""
+    if not held_queues(tools, bundle):
+        return False
+    # With the Lease: a hold that waits for the end of jobs has it.
+    with suppress(ApplyError), locked(tools) as lease:
+        lease.check("gate")
+        names = resume(tools, bundle)
+        options.report(f"queues: {', '.join(names)} go on")
+        return True
+    return False
 
 
 def report_gate(lines: Sequence[Line], report: Callable[[str], None]) -> None:

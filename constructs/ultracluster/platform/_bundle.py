@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,7 +60,9 @@ class Group:
         labels: Labels that select its nodes.
         nodes: Number of nodes.
         resources: Devices of each node by resource name.
-        optional: Reason why fewer nodes are no failure, such as a Capacity Block that has not started; or empty.
+        optional: Reason why fewer nodes are no failure, such as nodes that Karpenter launches; or empty.
+        starts: Start of their Capacity Block as a text of ISO 8601, or empty. There are no nodes before.
+        until: Time from which EKS scales them to zero, before the end of the block, or empty.
     """
 
     name: str
@@ -67,6 +70,16 @@ class Group:
     nodes: int
     resources: Mapping[str, int]
     optional: str = ""
+    starts: str = ""
+    until: str = ""
+
+    def excuse(self, now: datetime) -> str:
+        """Return the reason why fewer nodes are no failure at a time, or an empty text."""
+        if self.starts and now < datetime.fromisoformat(self.starts):
+            return f"its Capacity Block starts at {self.starts}"
+        if self.until and now >= datetime.fromisoformat(self.until):
+            return f"its Capacity Block ran until {self.until}"
+        return self.optional
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from ultracluster.platform._bundle import Bundle, Group
@@ -9,30 +10,42 @@ from ultracluster.platform._releases import stuck_pod
 from ultracluster.platform._tools import Tools
 
 Object = dict[str, Any]
+# One node in four at most, two of a small group, and 5 % of a large one: the limit of nodes that repairs may take.
+_SICK_SHARE = 4
 _NAMES = {"nvidia.com/gpu": "GPUs", "vpc.amazonaws.com/efa": "EFA devices"}
 
 
 @dataclass(slots=True)
 class Line:
-    """A line of the gate: a summary, and what is missing."""
+    """A line of the gate: a summary, and what is missing.
+
+    Args:
+        text: Summary.
+        missing: What is missing, a text each.
+        queues: True for the line of the queues, which a hold stops.
+        sick: Names of the nodes that are not ready, or lack devices.
+        few: True if all that is missing is of a few sick nodes, which do not stop the rest.
+    """
 
     text: str
     missing: list[str] = field(default_factory=list)
-    #: True for the line of the queues, which a hold stops.
     queues: bool = False
+    sick: frozenset[str] = frozenset()
+    few: bool = False
 
 
 def gate(tools: Tools, bundle: Bundle) -> list[Line]:
     """Return the lines of the gate; each with what is missing, on which node."""
-    nodes = tools.get("nodes")
+    nodes, now = tools.get("nodes"), datetime.now(UTC)
     members = [(group, [node for node in nodes if _in(node, group)]) for group in bundle.groups]
-    lines = [_group(group, joined, {}) for group, joined in members]
+    lines = [_group(group, joined, {}, now) for group, joined in members]
     if any(line.missing for line in lines) and (reasons := _stuck_devices(tools, bundle)):
-        lines = [_group(group, joined, reasons) for group, joined in members]
+        lines = [_group(group, joined, reasons, now) for group, joined in members]
     lines += _queues(tools, bundle)
     lines += _volumes(tools, bundle)
     if bundle.metrics:
-        lines.append(_collectors(tools, bundle.metrics))
+        sick = frozenset[str]().union(*(line.sick for line in lines))
+        lines.append(_collectors(tools, bundle.metrics, sick))
     if bundle.applications:
         lines.append(_applications(tools, bundle.applications))
     return lines
@@ -53,14 +66,16 @@ def _stuck_devices(tools: Tools, bundle: Bundle) -> dict[str, str]:
     }
 
 
-def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str]) -> Line:
-    missing = []
+def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str], now: datetime) -> Line:
+    missing: list[str] = []
+    sick = set()
     ready = 0
     totals = dict.fromkeys(group.resources, 0)
     for node in nodes:
         name = _name(node)
         problems = _node_problems(node)
         ready += not problems
+        before = len(missing)
         missing += [f"{name}: {problem}" for problem in problems]
         allocatable = node.get("status", {}).get("allocatable", {})
         for resource, expected in group.resources.items():
@@ -70,16 +85,21 @@ def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str]) ->
                 reason = reasons.get(node["metadata"]["name"])
                 text = f"{count} of {expected} {_NAMES.get(resource, resource)} are allocatable"
                 missing.append(f"{name}: {text}; {reason}" if reason else f"{name}: {text}")
+        if len(missing) > before:
+            sick.add(node["metadata"]["name"])
     # A group that waits for its capacity may have fewer nodes. Those that it has must be ready.
-    if len(nodes) < group.nodes and not group.optional:
-        missing.append(f"{group.nodes - len(nodes)} of {group.nodes} nodes have not joined")
+    excuse = group.excuse(now)
+    absent = 0 if excuse else max(0, group.nodes - len(nodes))
+    if absent:
+        missing.append(f"{absent} of {group.nodes} nodes have not joined")
     parts = [f"{ready:,} of {group.nodes:,} nodes ready"]
     parts += [
         f"{totals[resource]:,} of {expected * group.nodes:,} {_NAMES.get(resource, resource)} allocatable"
         for resource, expected in group.resources.items()
     ]
     text = f"{group.name}: {', '.join(parts)}"
-    return Line(f"{text} ({group.optional})" if group.optional else text, missing)
+    few = len(sick) + absent <= min(group.nodes // _SICK_SHARE, max(2, group.nodes // 20))
+    return Line(f"{text} ({excuse})" if excuse else text, missing, sick=frozenset(sick), few=few)
 
 
 def _name(node: Object) -> str:
@@ -133,8 +153,12 @@ def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
     return [Line(f"volumes: {sum(desired.values())} of {len(desired)} bound", missing or _absent("claim", desired))]
 
 
-def _collectors(tools: Tools, namespace: str) -> Line:
-    """Compare the collectors of metrics with their nodes; a collector without a probe is ready when it runs."""
+def _collectors(tools: Tools, namespace: str, sick: frozenset[str]) -> Line:
+    """Compare the collectors of metrics with their nodes.
+
+    The agent of each has a probe: it is ready while the workspace accepts what it sends.
+    """
+    few = True
     expected = ready = collectors = 0
     missing = []
     for kind, desired, available in (
@@ -148,13 +172,19 @@ def _collectors(tools: Tools, namespace: str) -> Line:
             ready += item.get("status", {}).get(available, 0)
     for pod in tools.get("pods", f"--namespace={namespace}"):
         if _condition(pod, "Ready").get("status") != "True":
-            reason = stuck_pod(pod) or f"pod {pod['metadata']['name']}: {pod['status'].get('phase')}"
+            phase = pod["status"].get("phase")
+            name = f"pod {pod['metadata']['name']}"
+            silent = f"{name}: the workspace accepts none of its metrics, see the log of its container agent"
+            reason = stuck_pod(pod) or (silent if phase == "Running" else f"{name}: {phase}")
             missing.append(f"{pod['spec'].get('nodeName', 'no node')}: {reason}")
+            few &= pod["spec"].get("nodeName") in sick
     if ready < expected and not missing:
         missing.append(f"{expected - ready} collectors have no pod")
+        few = False
     if not collectors:
         missing.append(f"namespace {namespace} has no collectors")
-    return Line(f"metrics: {ready} of {expected} collectors ready", missing)
+        few = False
+    return Line(f"metrics: arriving from {ready} of {expected} collectors", missing, few=few)
 
 
 def _applications(tools: Tools, desired: Sequence[str]) -> Line:

@@ -51,19 +51,20 @@ def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[st
     return names
 
 
-def held_queues(tools: Tools, bundle: Bundle) -> list[str]:
-    """Return the queues that `hold` stopped."""
+def held_queues(tools: Tools, bundle: Bundle) -> dict[str, str]:
+    """Return the queues that `hold` stopped, with the policy that they had before."""
     if bundle.scheduler != "kueue":
-        return []
-    queues = tools.get(_KIND)
-    return [item["metadata"]["name"] for item in queues if HELD in item["metadata"].get("annotations", {})]
+        return {}
+    metadata = [item["metadata"] for item in tools.get(_KIND)]
+    return {each["name"]: each["annotations"][HELD] for each in metadata if HELD in each.get("annotations", {})}
 
 
-def resume(tools: Tools, names: list[str]) -> None:
-    """Restore the policy that held queues had before."""
-    for item in tools.get(_KIND):
-        if (name := item["metadata"]["name"]) in names:
-            _patch(tools, name, item["metadata"]["annotations"][HELD], held=None)
+def resume(tools: Tools, bundle: Bundle) -> list[str]:
+    """Restore the policy that held queues had before, and return their names."""
+    queues = held_queues(tools, bundle)
+    for name, policy in queues.items():
+        _patch(tools, name, policy, held=None)
+    return [*queues]
 
 
 def _patch(tools: Tools, name: str, policy: str, *, held: str | None) -> None:

@@ -1,8 +1,9 @@
-"""The app of a cluster file. Only it reads context and environment."""
+"""The app of a cluster file. Only it reads context, environment and clock."""
 
 import json
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ def main(*files: str) -> None:
     if not names:
         sys.exit("name a cluster file: -c cluster=FILE")
     try:
-        clusters = [clusterfile.load(name) for name in names]
+        now = datetime.now(UTC)
+        clusters = [clusterfile.as_of(clusterfile.load(name), now) for name in names]
     except clusterfile.ClusterFileError as error:
         sys.exit(str(error))
     seen: dict[str, str] = {}

@@ -97,5 +97,5 @@ aws eks update-kubeconfig --region "$AWS_REGION" --name "$CLUSTER" --kubeconfig 
 chmod 644 "$KUBECONFIG"
 echo "export KUBECONFIG=$KUBECONFIG" >"$root/etc/profile.d/ultracluster.sh"
 PATH=$root/usr/local/bin:$PATH PYTHONPATH=$state/content \
-  "$python" -m ultracluster.platform apply --kubeconfig "$KUBECONFIG" --bundle "$state/content/bundle" \
-  --values "$state/content/values.json"
+  "$python" -m ultracluster.platform apply --few-sick --kubeconfig "$KUBECONFIG" \
+  --bundle "$state/content/bundle" --values "$state/content/values.json"

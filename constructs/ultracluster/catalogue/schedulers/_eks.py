@@ -3,6 +3,7 @@
 See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (read 2026-11-21)
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -205,6 +206,11 @@ def support_on(version: str, today: date) -> str:
             f"which costs more by the hour, until {support.extended_until}, {days} days from today"
         )
     return f"Kubernetes {version}, out of support since {support.extended_until}: EKS updates the control plane itself"
+
+
+def is_dated_release(release: str) -> bool:
+    """Return True for a release of Amazon Linux, which has a day; one of Bottlerocket has a commit."""
+    return re.fullmatch(r"20\d{6}", release.rpartition("-")[2]) is not None
 
 
 def release_minor(release: str) -> str:

@@ -22,7 +22,7 @@ def control_plane(cluster: ClusterFile) -> str:
 
 def _release(group: NodeGroup, cluster: ClusterFile) -> list[str]:
     """Describe the age of the release of AWS's image that a group pins."""
-    release = cluster.nodes[group.section].release or cluster.kubernetes.release
+    release = cluster.kubernetes.release_of(cluster.nodes[group.section].release, group.os)
     if release is None or group.image is not None or group.os != "al2023" or group.elastic:
         return []
     age = eks.release_age(release, date.today())
@@ -31,8 +31,10 @@ def _release(group: NodeGroup, cluster: ClusterFile) -> list[str]:
 
 
 def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
-    end = end_of(group)
-    return [*_release(group, cluster), *([f"scaled to zero in time; {end.words}"] if end else [])]
+    end, starts = end_of(group), getattr(group.capacity, "starts", None)
+    lines = [f"started by a schedule at {starts:%Y-%m-%d %H:%M} UTC"] if starts else []
+    lines += [f"scaled to zero in time; {end.words}"] if end else []
+    return [*_release(group, cluster), *lines]
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

@@ -18,6 +18,23 @@ _UNPINNED = warning(
 )
 _QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in one, than EKS gives by default.")
 
+_KUBECTL_SKEW = warning("kubectl-skew", "kubectl supports API servers one minor version older and newer.")
+# kubectl of the package that `apply` and the admin host use: https://kubernetes.io/releases/version-skew-policy/#kubectl
+# (read 2026-11-26)
+_KUBECTL_MINOR = 35
+
+
+def warn_kubectl(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warning about a control plane that the bundled kubectl does not support."""
+    version = cluster.kubernetes.version
+    oldest, newest = (f"1.{_KUBECTL_MINOR + skew}" for skew in (-1, 1))
+    if abs(int(version.split(".")[1]) - _KUBECTL_MINOR) > 1:
+        yield (
+            _KUBECTL_SKEW,
+            f"kubectl 1.{_KUBECTL_MINOR} of `apply` and the admin host supports control planes of {oldest} to "
+            f"{newest}, got {version}; update kubernetes.version, or use apply --bundle DIR with another DIR/bin/kubectl",
+        )
+
 
 def check_releases(draft: Draft) -> Iterator[Problem]:
     """Check the releases of AWS's image beside the version of the control plane."""
@@ -30,9 +47,18 @@ def check_releases(draft: Draft) -> Iterator[Problem]:
         path: Path = ("nodes", group.section, "release")
         if release is None:
             continue
-        requested.append((path, release))
+        dated = eks.is_dated_release(release)
+        if dated:
+            requested.append((path, release))
         for unsupported, reason in (
-            (group.os != "al2023", f"names an image of Amazon Linux 2023, and os is {group.os}"),
+            (
+                dated and group.os != "al2023",
+                f"names an image of Amazon Linux 2023, and os is {group.os}, with releases such as 1.47.0-6154605b",
+            ),
+            (
+                not dated and group.os == "al2023",
+                "names an image of Bottlerocket, and os is al2023, with releases such as 1.35.2-20261105",
+            ),
             (group.image is not None, "names an image of AWS, and the group has an image of its own"),
             (group.elastic, "is for node groups of EKS, and Karpenter launches these nodes"),
         ):
@@ -83,7 +109,11 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings about nodes that are behind, and about images that are not pinned."""
     version = cluster.kubernetes.version
     releases = pinned_releases(cluster)
-    behind = {name: release for name, release in releases.items() if release and eks.release_minor(release) != version}
+    behind = {
+        name: release
+        for name, release in releases.items()
+        if release and eks.is_dated_release(release) and eks.release_minor(release) != version
+    }
     if behind:
         names = listed(f"{name} ({release})" for name, release in behind.items())
         yield (
@@ -93,19 +123,28 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         )
     if unpinned := [name for name, release in releases.items() if release is None]:
         group = next(group for group in cluster.node_groups if group.name == unpinned[0])
+        record = group.instance_type
+        where = (
+            "kubernetes: {release: ...}, which aws ssm get-parameter --name /aws/service/eks/optimized-ami/"
+            f"{version}/amazon-linux-2023/{record.architecture}/nvidia/recommended/release_version"
+        )
+        if group.os == "bottlerocket":
+            where = (
+                f"nodes: {{{group.section}: {{release: ...}}}}, which aws ssm get-parameter --name "
+                f"/aws/service/bottlerocket/aws-k8s-{version}{'-nvidia' if record.gpus else ''}/{record.architecture}/"
+                "latest/image_version"
+            )
         yield (
             _UNPINNED,
             f"{listed(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
-            "it: kubernetes: {release: ...}, which aws ssm get-parameter --name /aws/service/eks/optimized-ami/"
-            f"{version}/amazon-linux-2023/{group.instance_type.architecture}/nvidia/recommended/release_version prints",
+            f"it: {where} prints",
         )
 
 
 def pinned_releases(cluster: ClusterFile) -> dict[str, str | None]:
-    """Return the release of each node group with AWS's image of Amazon Linux 2023, or None if it is not pinned."""
-    general = cluster.kubernetes.release
+    """Return the release of each node group with an image that EKS chooses, or None if it is not pinned."""
     return {
-        group.name: cluster.nodes[group.section].release or general
+        group.name: cluster.kubernetes.release_of(cluster.nodes[group.section].release, group.os)
         for group in cluster.node_groups
-        if group.os == "al2023" and group.image is None and not group.elastic
+        if group.image is None and not group.elastic
     }

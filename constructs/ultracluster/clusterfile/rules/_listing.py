@@ -14,7 +14,7 @@ from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_c
 from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
-from ultracluster.clusterfile.rules._kubernetes_nodes import warn_quotas, warn_releases
+from ultracluster.clusterfile.rules._kubernetes_nodes import warn_kubectl, warn_quotas, warn_releases
 from ultracluster.clusterfile.rules._lustre import warn_lustre
 from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
@@ -24,7 +24,7 @@ from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.rules._rule import rules as registered
 from ultracluster.clusterfile.rules._slurm import warn_slurm
 from ultracluster.clusterfile.rules._storage import warn_home
-from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_support
+from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_ended, warn_support
 
 # Importing a module registers its rules.
 _MODULES = (_file, _reading)
@@ -102,6 +102,7 @@ def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, 
     for warn in (*_WARNINGS, *_WARNINGS_OF[cluster.traits.name]):
         yield from warn(cluster)
     yield from warn_support(cluster, today)
+    yield from warn_ended(cluster, today)
 
 
 _WARNINGS = (
@@ -111,7 +112,7 @@ _WARNINGS = (
 # Of one orchestrator, by its name.
 _WARNINGS_OF = {
     "slurm": (warn_slurm_capacity, warn_slurm),
-    "kubernetes": (warn_kubernetes, warn_quotas, warn_releases),
+    "kubernetes": (warn_kubernetes, warn_quotas, warn_releases, warn_kubectl),
     "hyperpod-slurm": (warn_hyperpod,),
-    "hyperpod-kubernetes": (warn_kubernetes, warn_hyperpod, warn_hyperpod_kubernetes),
+    "hyperpod-kubernetes": (warn_kubernetes, warn_kubectl, warn_hyperpod, warn_hyperpod_kubernetes),
 }

@@ -1,4 +1,4 @@
-"""Warnings about versions whose support ends."""
+"""Warnings that depend on the day: versions whose support ends, and Capacity Blocks that have ended."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
@@ -14,8 +14,9 @@ _SERVICES: Mapping[str, tuple[Callable[[str, date], str | None], date, Rule]] = 
     "pcs": (pcs.support_warning, pcs.READ_ON, _SLURM),
     "eks": (eks.version_advice, eks.READ_ON, _KUBERNETES),
 }
+_ENDED = warning("capacity-ended", "The Capacity Block of a node group has ended.")
 #: Rules that depend on the day.
-SUPPORT_RULES = (_SLURM, _KUBERNETES)
+SUPPORT_RULES = (_SLURM, _KUBERNETES, _ENDED)
 
 
 def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
@@ -31,3 +32,15 @@ def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tu
     advice, read_on, rule = service
     if (message := advice(cluster.control_plane.version, today or read_on)) is not None:
         yield rule, message
+
+
+def warn_ended(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings about Capacity Blocks that have ended. Without a day, there are none."""
+    for group in cluster.node_groups:
+        ends = getattr(group.capacity, "ends", None)
+        if today is not None and ends is not None and ends.date() < today:
+            yield (
+                _ENDED,
+                f"{group.name}: its Capacity Block ended on {ends:%Y-%m-%d}, and it gets no nodes; name the "
+                "reservation of another block, with its starts and ends, or remove the group",
+            )

@@ -271,6 +271,10 @@ class Kubernetes(Section):
         """Names of the add-ons of the file, and of that of the logs."""
         return tuple(dict.fromkeys([*self.add_ons, *[eks_add_ons.LOGS] * self.logs]))
 
+    def release_of(self, release: str | None, os: str) -> str | None:
+        """Return the release of a node group with a release and an operating system in its section, or None."""
+        return release or (self.release if os == "al2023" else None)
+
     def add_on(self, name: str) -> AddOn:
         """Return the settings of an add-on."""
         option = self.add_ons.get(name, "default")

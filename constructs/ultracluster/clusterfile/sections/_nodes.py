@@ -135,6 +135,15 @@ ReleaseName = Annotated[
         "1.35.2-20261105",
     ),
 ]
+# Such as 1.47.0-6154605b: https://github.com/aws-controllers-k8s/community/issues/2644 (read 2026-11-26)
+GroupRelease = Annotated[
+    str,
+    w.pattern(
+        r"1\.\d{1,2}\.\d{1,2}-[0-9a-f]{8}",
+        "a release of AWS's image for EKS, such as 1.35.2-20261105, or of Bottlerocket, such as 1.47.0-6154605b",
+        "1.35.2-20261105",
+    ),
+]
 Update = Annotated[eks.NodeUpdate, w.choice(eks.NODE_UPDATES, "how nodes are updated")]
 StackNumber = Annotated[int, w.whole(1, 99, example=1)]
 Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
@@ -208,8 +217,10 @@ class NodeGroupSection(Section):
         description="Under Kubernetes: taints of the nodes, each with its effect, beside that of GPUs.",
     )
     os: Os | None = Field(default=None, description="Under Kubernetes: al2023 or bottlerocket. Default: al2023.")
-    release: ReleaseName | None = Field(
-        default=None, description="Under Kubernetes: release of AWS's image. Default: `release` of kubernetes."
+    release: GroupRelease | None = Field(
+        default=None,
+        description="Under Kubernetes: release of AWS's image, or of Bottlerocket. Default with al2023: `release` of "
+        "kubernetes.",
     )
     update: Update = Field(
         default="one-by-one",

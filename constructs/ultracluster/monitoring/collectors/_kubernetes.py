@@ -115,6 +115,30 @@ def agent_command(configuration: str, storage: str) -> list[str]:
     ]
 
 
+def agent_probe() -> _Object:
+    """Return the probe of an agent, which is ready while the workspace accepts its samples.
+
+    Counters of samples are of attempts, so that failed, retried and pending ones are subtracted. The newest sample that
+    was sent is five minutes old at most: an agent that cannot reach the workspace is not ready.
+    See: https://github.com/prometheus/prometheus, storage/remote/queue_manager.go (read 2026-11-26)
+    """
+    metrics = f"wget -q -O - http://127.0.0.1:{PORTS['agent']}/metrics"
+    return {
+        "exec": {"command": ["/bin/sh", "-c", f"{metrics} | awk '{_ACCEPTED}'"]},
+        "periodSeconds": 30,
+        "timeoutSeconds": 10,
+    }
+
+
+# The image has the shell, wget and awk of busybox.
+_ACCEPTED = (
+    "/^prometheus_remote_storage_samples_total/ {sent += $2} "
+    "/^prometheus_remote_storage_samples_(failed_total|retried_total|pending)/ {sent -= $2} "
+    "/^prometheus_remote_storage_queue_highest_sent_timestamp_seconds/ {newest = $2} "
+    "END {exit !(sent > 0 && systime() - newest < 300)}"
+)
+
+
 def _pod(
     instance_type: InstanceType, name: str, efa: int, to: RemoteWrite, selector: dict[str, str], profile: Profile
 ) -> _Object:
@@ -129,7 +153,8 @@ def _pod(
             ["/bin/node_exporter", *node_exporter_flags(profile, root="/host", textfiles=_TEXTFILES)],
             [host, textfiles],
         ),
-        _container("agent", IMAGES["agent"], agent_command(f"{_RUN}/agent.yaml", f"{_RUN}/wal"), [run]),
+        _container("agent", IMAGES["agent"], agent_command(f"{_RUN}/agent.yaml", f"{_RUN}/wal"), [run])
+        | {"readinessProbe": agent_probe()},
     ]  # fmt: skip
     if instance_type.gpus:
         command = [

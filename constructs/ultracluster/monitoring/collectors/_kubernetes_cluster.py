@@ -6,7 +6,14 @@ One pod: kube-state-metrics, and an agent that scrapes it, Kueue, and pods whose
 from typing import Any
 
 from ultracluster.monitoring.collectors._agent import remote_write
-from ultracluster.monitoring.collectors._kubernetes import IMAGES, NAMESPACE, SERVICE_ACCOUNT, agent_command, make
+from ultracluster.monitoring.collectors._kubernetes import (
+    IMAGES,
+    NAMESPACE,
+    SERVICE_ACCOUNT,
+    agent_command,
+    agent_probe,
+    make,
+)
 from ultracluster.monitoring.collectors._node import RemoteWrite
 from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURCES, kubernetes_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
@@ -90,7 +97,7 @@ def _pod() -> _Object:
         "containers": [
             _container("kube-state-metrics", state, "250Mi", "2Gi", []),
             _container("agent", agent_command(f"{_ETC}/agent.yaml", _WAL), "256Mi", "2Gi",
-                       [etc, {"name": "wal", "mountPath": _WAL}]),
+                       [etc, {"name": "wal", "mountPath": _WAL}]) | {"readinessProbe": agent_probe()},
         ],
         "volumes": [{"name": "etc", "configMap": {"name": _NAME}}, {"name": "wal", "emptyDir": {}}],
     }  # fmt: skip

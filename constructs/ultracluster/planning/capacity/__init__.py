@@ -39,7 +39,15 @@ from ultracluster.planning.capacity._reservation_ids import (
     check_training_plan_arn,
     is_token,
 )
-from ultracluster.planning.capacity._scaling import check_count, check_end, check_static_nodes, static_nodes, waits
+from ultracluster.planning.capacity._scaling import (
+    as_of,
+    check_count,
+    check_end,
+    check_static_nodes,
+    runs_until,
+    static_nodes,
+    waits,
+)
 from ultracluster.planning.capacity._vcpus import vcpu_needs
 
 __all__ = [
@@ -66,6 +74,7 @@ __all__ = [
     "TargetedReservation",
     "TrainingPlan",
     "UltraServerBlock",
+    "as_of",
     "built_image_parameter",
     "check_count",
     "check_end",
@@ -80,6 +89,7 @@ __all__ = [
     "is_token",
     "placement",
     "purchase",
+    "runs_until",
     "segment",
     "static_nodes",
     "vcpu_needs",

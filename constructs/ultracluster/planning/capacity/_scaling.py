@@ -1,10 +1,16 @@
 """Number of nodes of a group."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 from ultracluster.planning.capacity._purchase_options import Block, Capacity, InterruptibleReservation, OnDemand, Spot
 from ultracluster.rules import error, shared
 
 _COUNT = shared("capacity-count")
 _END = error("capacity-end", "A schedule before the end of a Capacity Block needs that end.")
+# EKS scales a node group to zero 40 minutes before the end of its Capacity Block:
+# https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html (read 2026-11-21)
+_SCALED_TO_ZERO = timedelta(minutes=40)
 
 
 def static_nodes(capacity: Capacity, count: int) -> int:
@@ -53,3 +59,18 @@ def check_end(capacity: Capacity) -> list[str]:
 def waits(capacity: Capacity) -> bool:
     """Report whether nodes cannot start yet: their Capacity Block has not begun."""
     return isinstance(capacity, Block) and not capacity.active
+
+
+def runs_until(capacity: Capacity) -> datetime | None:
+    """Return the time from which EKS scales the nodes of a Capacity Block to zero, in UTC, or None if it is unknown."""
+    if not isinstance(capacity, Block) or capacity.ends is None:
+        return None
+    return capacity.ends.astimezone(UTC) - max(capacity.last_call, _SCALED_TO_ZERO)
+
+
+def as_of(capacity: Capacity, now: datetime) -> Capacity:
+    """Return a Capacity Block as it is at a time: active from its start, and without a start when it has ended."""
+    if not isinstance(capacity, Block) or capacity.active or capacity.starts is None or now < capacity.starts:
+        return capacity
+    until = runs_until(capacity)
+    return replace(capacity, active=True) if until is None or now < until else replace(capacity, starts=None)
