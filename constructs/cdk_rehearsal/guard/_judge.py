@@ -7,7 +7,7 @@ from cdk_rehearsal.guard._differences import Difference, difference, narrowed, s
 from cdk_rehearsal.guard._report import Cause, Fate
 from cdk_rehearsal.guard._subnets import subnet_problem
 from cdk_rehearsal.guard._world import Change, Degree, Place, World
-from cdk_rehearsal.registry import NO_RULES, ResourceType, Token, UpdateRules, anywhere, leaves, values
+from cdk_rehearsal.registry import NO_RULES, ResourceType, Token, UpdateRules, anywhere, leaves, new_taints, values
 
 _NESTED = "AWS::CloudFormation::Stack"
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
@@ -149,7 +149,7 @@ class Judge:
             yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
         for path, why in known.fewer_nodes(before, after).items():
             yield Cause(fate=Fate.FEWER, property=path, reason=why)
-        for path, why in known.new_taints(before, after).items():
+        for path, why in new_taints(known.name, before, after).items():
             yield Cause(fate=Fate.TAINTED, property=path, reason=why)
         for path, why in known.undocumented(before, after).items():
             yield Cause(fate=Fate.UNKNOWN, property=path, reason=why)

@@ -18,7 +18,7 @@ from cfnlint.schema import Schema
 
 from cdk_rehearsal.registry._intrinsics import Token
 from cdk_rehearsal.registry._losses import losses
-from cdk_rehearsal.registry._node_groups import fewer_nodes, new_taints, undocumented
+from cdk_rehearsal.registry._node_groups import fewer_nodes, undocumented
 from cdk_rehearsal.registry._normal import normal, values, walk
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
@@ -153,10 +153,6 @@ class ResourceType:
     def fewer_nodes(self, old: Any, new: Any) -> dict[str, str]:
         """Return the properties by which a group of nodes shrinks, with the reason."""
         return fewer_nodes(self.name, self.normal(old), self.normal(new))
-
-    def new_taints(self, old: Any, new: Any) -> dict[str, str]:
-        """Return the properties that put a taint on running nodes, with the reason."""
-        return new_taints(self.name, self.normal(old), self.normal(new))
 
     def undocumented(self, old: Any, new: Any) -> dict[str, str]:
         """Return the changes of a group of nodes whose effect AWS does not document, with the reason."""
