@@ -3,16 +3,20 @@
 import base64
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from botocore.exceptions import ClientError
+from typer.testing import CliRunner
 
 from support import ROOT
+from ultracluster.cli import app
 from ultracluster.platform import ApplyError, Target, find_tools
 from ultracluster.platform import _connect as connect
 
@@ -117,3 +121,57 @@ def test_a_tunnel_needs_the_plugin_and_the_permission(tmp_path: Path, monkeypatc
 
 
 TUNNEL = (Refusing(), "us-east-2", "i-1", "abc.eks.example")
+
+
+class Cluster:
+    """EKS, and Session Manager whose plug-in a program stands for."""
+
+    meta = SimpleNamespace(endpoint_url="https://ssm.us-east-2.amazonaws.com")
+
+    def client(self, service: str) -> "Cluster":
+        return self
+
+    def describe_cluster(self, name: str) -> dict[str, Any]:
+        endpoint = "https://abc.eks.invalid"
+        return {"cluster": {"name": name, "endpoint": endpoint, "certificateAuthority": {"data": "LS0t"}}}
+
+    def start_session(self, **request: Any) -> dict[str, str]:
+        return {"SessionId": "s-1", "StreamUrl": "wss://x", "TokenValue": "t"}
+
+    def terminate_session(self, **request: Any) -> None:
+        pass
+
+
+# It listens on the port of the request, as AWS's plug-in does, and ends as an idle session does.
+PLUGIN = """#!{python}
+import json, socket, sys
+port = int(json.loads(sys.argv[5])["Parameters"]["localPortNumber"][0])
+with socket.create_server(("127.0.0.1", port)) as server:
+    server.accept()[0].close()
+"""
+
+
+def test_a_kubeconfig_lasts_and_its_command_keeps_the_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = tmp_path / "session-manager-plugin"
+    plugin.write_text(PLUGIN.format(python=sys.executable))
+    plugin.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(connect, "_session", lambda region: Cluster())
+    monkeypatch.chdir(tmp_path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    file = str(ROOT / "examples" / "eks-minimal.yaml")
+    options = ["--role", str(TARGET.role), "--through", "i-1", "--port", str(port)]
+    done = CliRunner().invoke(app, ["kubeconfig", file, *options])
+    assert (done.exit_code, "the tunnel has ended, as an idle session does" in done.output) == (1, True), done.output
+    assert f"export KUBECONFIG={tmp_path}/kubeconfig" in done.output
+    written = json.loads((tmp_path / "kubeconfig").read_text())
+    assert written["clusters"][0]["cluster"]["server"] == f"https://127.0.0.1:{port}"
+    assert written["clusters"][0]["cluster"]["tls-server-name"] == "abc.eks.invalid"
+    assert written["users"][0]["user"]["exec"]["args"][-2:] == ["--role", TARGET.role]
+    with socket.create_server(("127.0.0.1", port)):
+        done = CliRunner().invoke(app, ["kubeconfig", file, *options])
+    assert f"connect: port {port}: Address already in use" in done.output
+    slurm = CliRunner().invoke(app, ["kubeconfig", str(ROOT / "examples" / "slurm-minimal.yaml")])
+    assert "kubeconfig is for orchestrator: kubernetes" in slurm.output

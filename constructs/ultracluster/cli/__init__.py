@@ -25,6 +25,7 @@ _COMMANDS = {
     "deploy": ("_deploy", "deploy", "Deploy a cluster file, unless that loses data, nodes or jobs."),
     "rehearse": ("_rehearse", "rehearse", "Deploy, update and destroy on a local stand-in for AWS."),
     "apply": ("_apply", "apply", "Install what runs on a Kubernetes cluster, and check that its nodes are ready."),
+    "kubeconfig": ("_kubeconfig", "kubeconfig", "Write a kubeconfig, and open the tunnel to a private API server."),
     "images": ("_images", "images", "List charts and images of a Kubernetes cluster."),
     "mirror": ("_mirror", "mirror", "Copy charts and images of a Kubernetes cluster to its registry."),
     "image": ("_image", "app", None),

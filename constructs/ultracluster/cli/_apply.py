@@ -12,6 +12,7 @@ import typer
 from ultracluster.cli._output import FileArgument, fail, load, misuse
 
 if TYPE_CHECKING:
+    from ultracluster import platform
     from ultracluster.clusterfile import ClusterFile
 
 
@@ -90,6 +91,8 @@ def apply(
         adopt=adopt or (), skip=skip or (), force=force_conflicts, seconds=timeout * 60, report=typer.echo
     )
     try:
+        # Before a tunnel is opened.
+        platform.find_tools(Path(), bundle)
         data: dict[str, Any] = kubernetes_bundle(cluster)
         # Stacks are read only for what the objects name.
         deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster)
@@ -126,12 +129,25 @@ def _cluster(cluster: "ClusterFile", kubeconfig: Path | None, role: str | None, 
     if kubeconfig is not None:
         yield kubeconfig
         return
+    target = target_of(cluster, role, through)
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        platform.connected(target, Path(directory) / "kubeconfig") as connection,
+    ):
+        yield connection.kubeconfig
+
+
+def target_of(
+    cluster: "ClusterFile", role: str | None, through: str | None, *, port: int | None = None
+) -> "platform.Target":
+    """Return the EKS cluster of a file, with the role of an administrator."""
+    from ultracluster import platform
+
     section = cluster.kubernetes
-    target = platform.Target(
+    return platform.Target(
         cluster=section.existing.name if section.existing else cluster.name,
         region=cluster.region,
         role=role or platform.caller_role(cluster.region, section.admins),
         through=through,
+        port=port,
     )
-    with tempfile.TemporaryDirectory() as directory, platform.connected(target, Path(directory)) as path:
-        yield path

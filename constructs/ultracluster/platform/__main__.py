@@ -64,7 +64,7 @@ def _apply(options: argparse.Namespace) -> bool:
         if kubeconfig is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             target = Target(cluster=bundle.cluster, region=bundle.region)
-            kubeconfig = stack.enter_context(connected(target, directory))
+            kubeconfig = stack.enter_context(connected(target, directory / "kubeconfig")).kubeconfig
         tools = stack.enter_context(signed_in(find_tools(kubeconfig, options.bundle), bundle))
         if options.dry_run:
             print(plan(tools, bundle, settings) or "nothing changes")

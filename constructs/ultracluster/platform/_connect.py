@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ultracluster.platform._errors import ApplyError
@@ -36,16 +36,25 @@ class Target:
         region: AWS region.
         role: ARN of the role to assume, or None for the principal of the environment.
         through: Id of an instance in the VPC that a tunnel goes through, or None.
+        port: Local port of a tunnel, or None for a free one.
     """
 
     cluster: str
     region: str
     role: str | None = None
     through: str | None = None
+    port: int | None = None
+
+
+class Connection(NamedTuple):
+    """Kubeconfig, and the process of the tunnel, or None if the endpoint is reached without one."""
+
+    kubeconfig: Path
+    tunnel: "subprocess.Popen[str] | None" = None
 
 
 @contextmanager
-def connected(target: Target, directory: Path) -> Iterator[Path]:
+def connected(target: Target, file: Path) -> Iterator[Connection]:
     """Write a kubeconfig, start a tunnel if the endpoint cannot be reached, and end it afterwards.
 
     Raises:
@@ -59,15 +68,14 @@ def connected(target: Target, directory: Path) -> Iterator[Path]:
         name=target.cluster,
     )["cluster"]
     host = str(urlsplit(described["endpoint"]).hostname)
-    file = directory / "kubeconfig"
     if target.through is None and _reached(host, _HTTPS):
         write_kubeconfig(file, described, target, server=described["endpoint"])
-        yield file
+        yield Connection(file)
         return
     instance = target.through or _instance(session, target.cluster)
-    with _tunnel(session, target.region, instance, host) as port:
+    with _tunnel(session, target.region, instance, host, port=target.port) as (port, process):
         write_kubeconfig(file, described, target, server=f"https://127.0.0.1:{port}", tls_server_name=host)
-        yield file
+        yield Connection(file, process)
 
 
 def write_kubeconfig(
@@ -228,7 +236,9 @@ def _instance(session: Any, cluster: str) -> str:
 
 
 @contextmanager
-def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int]:
+def _tunnel(
+    session: Any, region: str, instance: str, host: str, *, port: int | None = None
+) -> Iterator[tuple[int, "subprocess.Popen[str]"]]:
     """Forward a local port to the endpoint through an instance.
 
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-working-with-sessions-start.html
@@ -237,11 +247,16 @@ def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int
     plugin = shutil.which("session-manager-plugin")
     subject = f"tunnel through {instance}"
     if plugin is None:
-        remedy = "install AWS's session-manager-plugin, run the command in the VPC, or pass --kubeconfig"
+        remedy = "install AWS's session-manager-plugin, or run the command in the VPC, such as on the admin host"
         raise ApplyError("connect", subject, "the endpoint is private, and session-manager-plugin is missing", remedy)
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        try:
+            free.bind(("127.0.0.1", port or 0))
+        except OSError as error:
+            raise ApplyError(
+                "connect", f"port {port}", error.strerror or str(error), "choose another: --port"
+            ) from None
+        port = int(free.getsockname()[1])
     client = session.client("ssm")
     request = {
         "Target": instance,
@@ -262,7 +277,7 @@ def _tunnel(session: Any, region: str, instance: str, host: str) -> Iterator[int
                 reason = (process.stderr.read() if process.stderr and process.poll() is not None else "") or "no answer"
                 raise ApplyError("connect", subject, reason, "check the agent of the instance in Session Manager")
             time.sleep(0.5)
-        yield port
+        yield port, process
 
 
 def _close(client: Any, session: str) -> None:
@@ -280,3 +295,5 @@ def _end(process: "subprocess.Popen[str]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    if process.stderr:
+        process.stderr.close()

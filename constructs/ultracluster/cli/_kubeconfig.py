@@ -1,0 +1,50 @@
+"""`ultracluster kubeconfig`: a kubeconfig with the administrators' role, and the tunnel to a private API server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ultracluster.cli._apply import target_of
+from ultracluster.cli._output import FileArgument, fail, load, misuse
+
+
+def kubeconfig(
+    file: FileArgument,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The kubeconfig to write.")] = Path("kubeconfig"),
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="ARN", help="Role to assume. Default: an administrator of the file, unless you are one."),
+    ] = None,
+    through: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANCE", help="Instance of the tunnel to a private endpoint. Default: a system node."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=1024, max=65535, metavar="PORT", help="Port of the tunnel on this machine.")
+    ] = 8443,
+) -> None:
+    """Write a kubeconfig for kubectl, helm and other tools.
+
+    If the API server is private, the command opens a tunnel and keeps it open: run it in a terminal of its own.
+    """
+    from ultracluster import platform
+
+    cluster = load(file)
+    if not cluster.traits.has_platform:
+        fail(f"{file} has orchestrator: {cluster.orchestrator}; kubeconfig is for orchestrator: kubernetes")
+    if not out.parent.is_dir():
+        misuse(f"--out: there is no directory {out.parent}")
+    try:
+        with platform.connected(target_of(cluster, role, through, port=port), out) as connection:
+            typer.echo(f"export KUBECONFIG={out.resolve()}")
+            if connection.tunnel is None:
+                return
+            typer.echo(f"the tunnel is open on port {port} until you press Ctrl-C", err=True)
+            try:
+                connection.tunnel.wait()
+            except KeyboardInterrupt:
+                return
+    except platform.ApplyError as error:
+        fail(str(error))
+    fail("the tunnel has ended, as an idle session does after 20 minutes by default; run the command again")
