@@ -1,14 +1,19 @@
+import json
 from collections.abc import Callable
 from ipaddress import IPv4Network
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
+from support import ROOT
+from ultracluster import clusterfile
 from ultracluster.network import (
     ClusterNetwork,
     EfaSecurityGroup,
+    Network,
     ServiceEndpoints,
     allow_all_between,
     check_same_vpc,
@@ -202,3 +207,69 @@ def test_an_imported_network_uses_the_training_subnet_for_services(stack: cdk.St
     )
     assert network.services_subnet is network.training_subnet
     assert network.zone_subnets == {}
+
+
+PERIMETER = """
+name: orca
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes: {train: {type: p5.48xlarge, count: 2, capacity: on-demand}}
+"""
+
+
+def perimeter_of(stack: cdk.Stack, template: Callable[[], Template], text: str) -> tuple[set[str], dict[str, Any]]:
+    """Return the egress of nodes, and the statements of the endpoint policies by service."""
+    Network.from_cluster_file(stack, clusterfile.loads(text, "c.yaml"))
+    content = template().to_json()["Resources"].values()
+    (group,) = [
+        item["Properties"]["SecurityGroupEgress"]
+        for item in content
+        if item["Type"] == "AWS::EC2::SecurityGroup" and "EFA" in item["Properties"]["GroupDescription"]
+    ]
+    endpoints = [item["Properties"] for item in content if item["Type"] == "AWS::EC2::VPCEndpoint"]
+    names = {json.dumps(item["ServiceName"]).rpartition(".")[2].strip('"]}') or "s3": item for item in endpoints}
+    policies = {name: item["PolicyDocument"]["Statement"] for name, item in names.items() if "PolicyDocument" in item}
+    return {f"{row['CidrIp']} {row['IpProtocol']} {row.get('ToPort')}" for row in group}, policies
+
+
+PRIVATE_EGRESS = {f"{range} -1 None" for range in ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")}
+
+
+def test_a_perimeter_with_internet_lets_nodes_reach_public_addresses_for_the_web_only(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    text = f"{PERIMETER}perimeter: {{organisation: o-a1b2c3d4e5}}"
+    egress, policies = perimeter_of(stack, template, text)
+    assert egress == PRIVATE_EGRESS | {"0.0.0.0/0 tcp 80", "0.0.0.0/0 tcp 443"}
+    ((inside, _),) = policies.values()
+    organisation = {"aws:PrincipalOrgID": "o-a1b2c3d4e5", "aws:ResourceOrgID": "o-a1b2c3d4e5"}
+    assert inside["Condition"] == {"StringEquals": organisation}
+
+
+def test_a_cluster_without_perimeter_reaches_everything(stack: cdk.Stack, template: Callable[[], Template]) -> None:
+    egress, policies = perimeter_of(stack, template, PERIMETER)
+    assert egress == {"0.0.0.0/0 -1 None"}
+    assert not policies
+
+
+def test_endpoints_of_a_private_cluster_take_principals_of_the_perimeter_only(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    text = (ROOT / "examples" / "eks-private.yaml").read_text()
+    egress, policies = perimeter_of(stack, template, text)
+    assert egress == PRIVATE_EGRESS | {"0.0.0.0/0 tcp 443"}
+    for service in ("autoscaling", "ec2", "elasticloadbalancing", "fsx", "ssmmessages"):
+        (statement,) = policies[service]
+        assert list(statement["Condition"]["StringEquals"]) == ["aws:PrincipalAccount"], service
+    assert "eks-auth" not in policies
+    (signals,) = [row for row in policies["s3"] if row["Sid"] == "Signals"]
+    resource = json.dumps(stack.resolve(signals["Resource"]))
+    assert "cloudformation-waitcondition-" in resource
+    assert ":stack/*" in resource
+    assert stack.account in resource or "AWS::AccountId" in resource
+
+
+def test_ports_of_public_addresses_are_ports(stack: cdk.Stack) -> None:
+    with pytest.raises(ValueError, match=r"public_ports\[0\] must be 1 to 65535, got 0"):
+        EfaSecurityGroup(stack, "Nodes", vpc=ec2.Vpc(stack, "Vpc"), public_ports=[0])

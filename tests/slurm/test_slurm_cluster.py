@@ -255,7 +255,10 @@ def test_nodes_of_a_private_cluster_reach_buckets_of_the_account_and_of_aws_only
     assert not any("*" in arn.removesuffix("/*") for arn in of_aws["Resource"])
     # The others are for requests that name no resource of another account.
     assert policies.keys() >= {"aps-workspaces", "ecr.api", "ecr.dkr", "logs", "monitoring", "ssm", "sts"}
-    assert all(statements[0]["Condition"] == {"StringEquals": inside} for statements in policies.values())
+    by_principal = {"ec2", "fsx", "pcs", "ssmmessages"}
+    for service, statements in policies.items():
+        condition = statements[0]["Condition"]["StringEquals"]
+        assert condition == (inside if service not in by_principal else {"aws:PrincipalAccount": ["123456789012"]})
 
 
 def test_the_data_bucket_of_a_private_cluster_denies_access_from_outside_the_account(

@@ -1,21 +1,26 @@
 """The security group of nodes that communicate over EFA."""
 
 import re
+from collections.abc import Sequence
+from typing import cast
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network._group_rules import allow_all_between
 from ultracluster.planning import checked, text_problem
-from ultracluster.rules import Refusal
+from ultracluster.rules import ARGUMENT, Refusal
 
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSecurityGroup.html (read 2026-11-23)
 _DESCRIPTION = re.compile(r"[A-Za-z0-9 ._:/()#,@\[\]+=&;{}!$*-]{1,255}", re.ASCII)
+# https://www.rfc-editor.org/rfc/rfc1918 and rfc6598. A security group filters neither resolver nor time of a VPC:
+# https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html (read 2026-11-26)
+_PRIVATE = ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")
 _FORM = "at most 255 letters, digits, spaces and ._-:/()#,@[]+=&;{}!$*"
 
 
 class EfaSecurityGroup(ec2.SecurityGroup):
-    """A security group whose members exchange all traffic, EFA included, and reach the internet over IP.
+    """A security group whose members exchange all traffic, EFA included, and reach other addresses over IP.
 
     EFA traffic is not IP traffic: only rules that name the group itself, in both directions, allow it.
     A rule for 0.0.0.0/0 does not, and jobs then hang in NCCL's start-up with "Unresponsive receiver".
@@ -26,6 +31,8 @@ class EfaSecurityGroup(ec2.SecurityGroup):
     Args:
         vpc: The VPC of the nodes.
         description: Description of the group in the console.
+        public_ports: TCP ports of public addresses that the nodes reach. They reach private addresses on all ports.
+            Default: all traffic is allowed.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html (read 2026-11-20)
     """
@@ -38,10 +45,21 @@ class EfaSecurityGroup(ec2.SecurityGroup):
         *,
         vpc: ec2.IVpc,
         description: str = "Cluster nodes: all traffic among themselves, EFA included",
+        public_ports: Sequence[int] | None = None,
     ) -> None:
-        if problems := [*text_problem("description", description, _DESCRIPTION, _FORM)]:
+        problems = [*text_problem("description", description, _DESCRIPTION, _FORM)]
+        problems += [
+            ARGUMENT(f"public_ports[{index}] must be 1 to 65535, got {port}")
+            for index, port in enumerate(public_ports or ())
+            if not 1 <= port <= 65535
+        ]
+        if problems:
             raise Refusal(f"{scope.node.path}/{id}".strip("/"), problems)
         super().__init__(scope, id, vpc=vpc, description=description, allow_all_outbound=True)
+        if public_ports is not None:
+            # On L1: the L2 would add an egress rule for each peer, in the stack of the group.
+            resource = cast(ec2.CfnSecurityGroup, self.node.default_child)
+            resource.security_group_egress = [*map(_private, _PRIVATE), *map(_public, public_ports)]
         self._connections = ec2.Connections(security_groups=[self], default_port=ec2.Port.all_traffic())
         allow_all_between(self, "Self", self, self)
 
@@ -49,3 +67,13 @@ class EfaSecurityGroup(ec2.SecurityGroup):
     def connections(self) -> ec2.Connections:
         """Network connections of the group; the default port is all traffic."""
         return self._connections
+
+
+def _private(range: str) -> ec2.CfnSecurityGroup.EgressProperty:
+    return ec2.CfnSecurityGroup.EgressProperty(ip_protocol="-1", cidr_ip=range, description="Private addresses")
+
+
+def _public(port: int) -> ec2.CfnSecurityGroup.EgressProperty:
+    return ec2.CfnSecurityGroup.EgressProperty(
+        ip_protocol="tcp", cidr_ip="0.0.0.0/0", from_port=port, to_port=port, description="Public addresses"
+    )

@@ -65,9 +65,11 @@ class Network:
             raise Refusal("Network", problems)
 
     @classmethod
-    def from_cluster_network(cls, scope: Construct, network: IClusterNetwork) -> "Network":
-        """Create the security group of the nodes in a network."""
-        nodes = EfaSecurityGroup(scope, "Nodes", vpc=network.vpc)
+    def from_cluster_network(
+        cls, scope: Construct, network: IClusterNetwork, *, public_ports: Sequence[int] | None = None
+    ) -> "Network":
+        """Create the security group of the nodes in a network; `public_ports` is that of `EfaSecurityGroup`."""
+        nodes = EfaSecurityGroup(scope, "Nodes", vpc=network.vpc, public_ports=public_ports)
         return cls(
             vpc=network.vpc,
             training_subnet=network.training_subnet,
@@ -158,7 +160,7 @@ def _imported(scope: Construct, cluster: ClusterFile) -> Network:
         scope, "Vpc", vpc_id=existing.vpc, availability_zones=[cdk.Fn.select(0, cdk.Fn.get_azs())]
     )
     subnet = ec2.Subnet.from_subnet_id(scope, "TrainingSubnet", existing.subnet)
-    nodes = EfaSecurityGroup(scope, "Nodes", vpc=vpc)
+    nodes = EfaSecurityGroup(scope, "Nodes", vpc=vpc, public_ports=_public_ports(cluster))
     return Network(
         vpc=vpc,
         training_subnet=subnet,
@@ -170,6 +172,13 @@ def _imported(scope: Construct, cluster: ClusterFile) -> Network:
         },
         ready=(nodes,),
     )
+
+
+def _public_ports(cluster: ClusterFile) -> tuple[int, ...] | None:
+    """Return the ports of public addresses that nodes inside a perimeter reach: HTTPS, and packages of Ubuntu."""
+    if perimeter_members(cluster) is None:
+        return None
+    return (80, 443) if cluster.network.internet else (443,)
 
 
 def _s3_policy(scope: Construct, cluster: ClusterFile, members: Sequence[str]) -> iam.PolicyDocument:
@@ -194,7 +203,7 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         internet=cluster.network.internet,
         s3_policy=None if members is None else _s3_policy(scope, cluster, members),
     )
-    result = Network.from_cluster_network(scope, network)
+    result = Network.from_cluster_network(scope, network, public_ports=_public_ports(cluster))
     if cluster.network.internet:
         return result
     endpoints = ServiceEndpoints(

@@ -11,9 +11,17 @@ from ultracluster.planning import perimeter_condition
 
 # Services whose endpoint policies AWS has reviewed for perimeters: https://github.com/aws-samples/
 # data-perimeter-policy-examples (service_specific_guidance and vpc_endpoint_policies, 8e0d3c5, read 2026-11-23).
-# The others, such as pcs and ec2, have no policy: keys of another account reach its resources by them.
+# Their principals reach resources of the perimeter only.
 _REVIEWED = frozenset({"aps-workspaces", "ecr.api", "ecr.dkr", "eks", "logs", "monitoring", "secretsmanager", "sns",
                        "ssm", "sts"})  # fmt: skip
+# Services whose guides have a policy for their endpoint. Requests name no resource, or images and documents of AWS, so
+# that the policy is for principals alone: https://docs.aws.amazon.com/pcs/latest/userguide/vpc-interface-endpoints.html,
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/fsx-vpc-endpoints.html,
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-vpc-endpoints.html,
+# https://docs.aws.amazon.com/elasticloadbalancing/latest/userguide/load-balancer-vpc-endpoints.html,
+# https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-create-vpc.html and ec2_endpoint_policy.json of the
+# examples (read 2026-11-26). No page of AWS shows one for eks-auth, which only exchanges tokens of pods.
+_BY_PRINCIPAL = frozenset({"autoscaling", "ec2", "elasticloadbalancing", "fsx", "pcs", "ssmmessages"})
 # Images come from registries of AWS too, in an account for each region. Reading lets nothing out.
 _PULL = (
     "ecr:GetAuthorizationToken",
@@ -33,7 +41,7 @@ def s3_policy(
         scope: Construct of the endpoint.
         perimeter: An organisation, or accounts.
         buckets: Names of further buckets.
-        signals: Whether the results of deployments may be written.
+        signals: Whether the results of deployments of the account may be written.
     """
     stack = cdk.Stack.of(scope)
     arn = f"arn:{stack.partition}:s3:::"
@@ -42,7 +50,9 @@ def s3_policy(
         _allow("OfAws", ("s3:GetObject",), [f"{arn}{name.format(region=stack.region)}/*" for name in aws_buckets.READ]),
     ]
     if signals:
-        objects = f"{arn}{aws_buckets.SIGNALS.format(region=stack.region)}/*"
+        # The URL that CloudFormation signs has the ARN of the stack as key, and so the account.
+        handles = f"arn:{stack.partition}:cloudformation:{stack.region}:{stack.account}:stack/*"
+        objects = f"{arn}{aws_buckets.SIGNALS.format(region=stack.region)}/{handles}"
         statements.append(_allow("Signals", ("s3:PutObject",), [objects]))
     if buckets:
         resources = [each for name in buckets for each in (arn + name, f"{arn}{name}/*")]
@@ -54,10 +64,12 @@ def s3_policy(
 
 def service_policy(scope: Construct, service: str, perimeter: Sequence[str]) -> iam.PolicyDocument | None:
     """Return the policy of an interface endpoint, or None for a service without one."""
-    if service not in _REVIEWED:
-        return None
     stack = cdk.Stack.of(scope)
     by = perimeter_condition(perimeter, stack.account, "Principal")
+    if service in _BY_PRINCIPAL:
+        return iam.PolicyDocument(statements=[_allow("Perimeter", ("*",), ["*"], by)])
+    if service not in _REVIEWED:
+        return None
     statements = [_inside(stack, perimeter)]
     if service.startswith("ecr."):
         statements.append(_allow("Pull", _PULL, ["*"], by))
