@@ -142,6 +142,7 @@ CURL = """\
 printf '%s\\0' "$@" >>"$CALLS"
 printf '\\n' >>"$CALLS"
 case "$*" in
+  */configmaps\\?*) printf '{"items":[{"data": {"mode": "%s"}}]}\\n' "${MODE:-}" ;;
   */nodes\\?labelSelector=group=train)
     for ((node = 0; node < ${CORDONED:-1}; node++)); do printf '"unschedulable": true\\n'; done ;;
   *labelSelector*)
@@ -174,7 +175,9 @@ def test_a_node_that_fails_is_cordoned_with_the_reason(pod: Pod) -> None:
         (
             "ip-10-0-0-9",
             {
-                "metadata": {"annotations": {"ultracluster/dcgm": "failed: Memory Fail - GPU: 3"}},
+                "metadata": {
+                    "annotations": {"ultracluster/dcgm": "failed: Memory Fail - GPU: 3", "ultracluster/breaker": None}
+                },
                 "spec": {"unschedulable": True},
             },
         )
@@ -186,7 +189,12 @@ def test_no_more_nodes_stay_cordoned_than_the_breaker_allows(pod: Pod) -> None:
     (_, first), (_, second) = cordon(pod, "1", "slow", NODE="n", CORDONED="3")
     assert first["spec"] == {"unschedulable": True}
     assert second == {
-        "metadata": {"annotations": {"ultracluster/dcgm": "failed, not cordoned as 3 of at most 2 were: slow"}},
+        "metadata": {
+            "annotations": {
+                "ultracluster/dcgm": "failed, not cordoned as 3 of at most 2 were: slow",
+                "ultracluster/breaker": "open",
+            }
+        },
         "spec": {"unschedulable": False},
     }
 
@@ -194,7 +202,17 @@ def test_no_more_nodes_stay_cordoned_than_the_breaker_allows(pod: Pod) -> None:
 @pytest.mark.parametrize(("code", "word"), [("0", "passed"), ("2", "no verdict"), ("137", "no verdict")])
 def test_a_node_that_passes_or_of_which_nothing_is_known_is_not_cordoned(pod: Pod, code: str, word: str) -> None:
     ((_, patch),) = cordon(pod, code, "level 2", NODE="n")
-    assert patch == {"metadata": {"annotations": {"ultracluster/dcgm": f"{word}: level 2"}}}
+    annotations = {"ultracluster/dcgm": f"{word}: level 2", "ultracluster/breaker": None}
+    assert patch == {"metadata": {"annotations": annotations}}
+
+
+@pytest.mark.parametrize(("mode", "breaker"), [("observe", "open"), ("off", None)])
+def test_the_mode_keeps_nodes_in_service_without_a_deployment(pod: Pod, mode: str, breaker: str | None) -> None:
+    ((_, patch),) = cordon(pod, "1", "slow", NODE="n", MODE=mode)
+    reason = f"failed, not cordoned as the mode is {mode}: slow"
+    assert patch == {"metadata": {"annotations": {"ultracluster/dcgm": reason, "ultracluster/breaker": breaker}}}
+    ((_, patch),) = cordon(pod, "1", "slow", NODE="n", MODE="enforce")
+    assert patch["spec"] == {"unschedulable": True}
 
 
 def test_a_failed_test_of_several_nodes_cordons_each_once(pod: Pod) -> None:

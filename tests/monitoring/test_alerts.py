@@ -54,6 +54,14 @@ def test_an_alert_on_a_dead_node_has_its_name_to_the_end(tmp_path: Path) -> None
     promtool(tmp_path, [test])
 
 
+def test_a_node_of_kubernetes_that_may_not_be_cordoned_fires_until_its_annotation_goes(tmp_path: Path) -> None:
+    name = "HealthBreakerOpen"
+    written(tmp_path, name)
+    known = {"node": "a", "annotation_ultracluster_breaker": "open"}
+    bad = cluster("kube_node_annotations", "1x15 _x40", **known)
+    promtool(tmp_path, [firing_test(name, bad, [(10, True), (30, False)])])
+
+
 def test_the_watchdog_always_fires(tmp_path: Path) -> None:
     # Its silence is its message, so it has nothing to be silent or to clear in.
     written(tmp_path, "Watchdog")

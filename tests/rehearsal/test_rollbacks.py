@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from cdk_rehearsal.deploy import policy_problems
+from cdk_rehearsal.deploy import AssembledStack, policy_problems, protect
 from cdk_rehearsal.deploy._stack_policy import stack_policy
 from cdk_rehearsal.rehearsal import RehearsalError
 from support.rehearsal_tools import Stacks, file_system, local_stacks, parameter
@@ -155,3 +156,11 @@ def test_a_stack_policy_names_the_resources() -> None:
     assert policy_problems(stack_policy(["A"])) == []
     with pytest.raises(ValueError, match="CloudFormation takes 16,384"):
         stack_policy([f"Resource{number:020}" for number in range(500)])
+
+
+def test_a_stack_whose_policy_would_be_too_long_is_reported(stacks: Stacks) -> None:
+    name = stacks.create({f"{'x' * 200}{number}": lustre(1200) for number in range(80)})
+    stack = AssembledStack(name=name, account=None, region=None, template=Path("none"))
+    (line,) = protect([stack], lambda service, region: stacks.client(service))
+    assert line.startswith(f"{name}: the stack policy has ")
+    assert line.endswith("CloudFormation takes 16,384")

@@ -54,6 +54,22 @@ def test_the_runbook_of_a_cluster_protects_what_deploy_protects() -> None:
             assert protected(template["Resources"]) == protected_resources(template), name
 
 
+def test_a_failure_of_the_runbook_notifies_the_topic_of_the_alerts() -> None:
+    result = templates(clusterfile.load(MAIN_JOB))
+    (document,) = (
+        id for id, item in result["llama-Network"]["Resources"].items() if item["Type"] == "AWS::SSM::Document"
+    )
+    (rule,) = (
+        item["Properties"]
+        for id, item in result["llama-Observability"]["Resources"].items()
+        if id.startswith("StackPoliciesFailed")
+    )
+    # CloudFormation names the document after its stack and id.
+    (definition,) = rule["EventPattern"]["detail"]["Definition"]
+    assert f"llama-Network-{document}-0123456789AB".startswith(definition["prefix"])
+    assert rule["Targets"][0]["Arn"]["Ref"].startswith("AlertsTopic")
+
+
 def test_logical_ids_are_the_reviewed_ones() -> None:
     """A changed id replaces the resource; here it shows alone. Some follow the content of a recipe or a bundle."""
     ids = {

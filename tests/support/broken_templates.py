@@ -167,6 +167,10 @@ REFUSED: dict[str, tuple[Template, str]] = {
     "OpenZFS with 333 MB/s": ({"A": openzfs(64, 333)}, "SINGLE_AZ_HA_2 has 160, 320"),
     "a PCS cluster of no size": ({"A": pcs("HUGE", "25.11")}, "'HUGE' is not one of"),
     "EKS in one subnet": ({"A": control_plane(SUBNET)}, "at least two subnets"),
+    "EFA below its smallest capacity": (
+        {"A": lustre(EfaEnabled=True, MetadataConfiguration={"Mode": "AUTOMATIC"})},
+        "38,400",
+    ),
     "an instance type in two places": (joined("p5.48xlarge", InstanceType="p5.48xlarge"), "takes it in one place"),
     "an image beside an AMI type": (
         joined(AmiType="AL2023_x86_64_NVIDIA", ImageId="ami-0123456789abcdef0"),

@@ -78,6 +78,7 @@ COMMON: list[tuple[str, Any, Verdict]] = [
     ("observability/alerts", {"off": ["NodeFlapping"]}, "clean"),
     ("notifications", {"email": "oncall@example.com"}, "file"),
     ("orchestrator", "hyperpod", "file"),
+    ("perimeter", {"organisation": "o-a1b2c3d4e5"}, "clean"),
 ]
 SLURM: list[tuple[str, Any, Verdict]] = [
     ("nodes/train/count", 32, "nodes"),
@@ -105,6 +106,7 @@ SLURM: list[tuple[str, Any, Verdict]] = [
     ("slurm/login/type", "m7i.4xlarge", "data"),
     ("slurm/queues", {"batch": {"nodes": ["train"]}}, "clean"),
     ("slurm/rest-api", True, "clean"),
+    ("slurm/imds", "all", "nodes"),
     ("network/internet", False, "file"),
     ("nodes/train/elastic", True, "file"),
     ("nodes/train/os", "bottlerocket", "file"),
@@ -152,6 +154,7 @@ HYPERPOD_ALONE: dict[str, Verdict] = {
     "nodes/train/root-volume": "data",
     "nodes/train/labels": "file",
     "nodes/train/layout": "file",
+    "perimeter": "file",
 }
 HYPERPOD: list[tuple[str, Any, Verdict]] = [
     *((path, value, HYPERPOD_ALONE.get(path, verdict)) for path, value, verdict in COMMON),

@@ -1,5 +1,7 @@
 """A cluster on a local cloud, and edits of it: compared, refused or deployed, as `ultracluster deploy` does."""
 
+import json
+import re
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +24,7 @@ from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 Place = tuple[str, str]
 Templates = dict[str, Template]
 COMPLETE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+_STOPPED = {guard.Fate.REPLACED, guard.Fate.DELETED, guard.Fate.ORPHANED, guard.Fate.REFUSED}
 _LOST = (Action.REPLACE, Action.DELETE, Action.RETAIN)
 _BOOTSTRAP = f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
 
@@ -167,6 +170,21 @@ class DeployedCluster:
             place for place, causes in fates.items() if any(cause.fate is not guard.Fate.UPDATED for cause in causes)
         }
 
+    def stopped(self, decision: Decision, edited: ClusterFile) -> bool:
+        """True if a plain `cdk deploy` of an edit is stopped: by a stack policy, the service, or an export in use.
+
+        What deletes data in place, such as a shorter retention, is not.
+        """
+        if decision.report is None or decision.verdict != "data":
+            return False
+        new = templates(edited)
+        findings = (*decision.report.findings, *decision.report.nodes)
+        fates = {cause.fate for finding in findings if finding.stack in new for cause in finding.causes}
+        # A stack that leaves the file stays, with what it imports.
+        imported = {name for stack, old in self.base.items() if stack not in new for name in _imports(old)}
+        exported = {output["Export"]["Name"] for each in new.values() for output in _exports(each)}
+        return bool(fates & _STOPPED or imported - exported)
+
     def journal(self) -> list[Entry]:
         """Return everything that happened."""
         return self._stacks.cloud.journal.entries()
@@ -177,6 +195,14 @@ class DeployedCluster:
 
     def _client(self, service: str, region: str | None) -> Any:
         return self._stacks.client(service)
+
+
+def _imports(template: Template) -> list[str]:
+    return re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(template))
+
+
+def _exports(template: Template) -> list[Template]:
+    return [output for output in template.get("Outputs", {}).values() if "Export" in output]
 
 
 def _stacks_of(cluster: ClusterFile) -> list[AssembledStack]:

@@ -69,6 +69,18 @@ class Server(ThreadingHTTPServer):
         self.nodes: dict[str, Object] = {name: {"metadata": {**metadata, "name": name}, "spec": {}} for name in names}
         #: Node on which a pod runs, as its token has it.
         self.bound: dict[str, str] = {}
+        #: Mode of the checks, if the ConfigMap is there.
+        self.mode = ""
+
+    @property
+    def reported(self) -> dict[str, str]:
+        """Reasons of nodes that stay in service, for which the alert rings."""
+        annotations = {name: node["metadata"]["annotations"] for name, node in self.nodes.items()}
+        return {
+            name: each["ultracluster/gate"]
+            for name, each in annotations.items()
+            if each.get("ultracluster/breaker") == "open"
+        }
 
     @property
     def cordoned(self) -> dict[str, str]:
@@ -83,6 +95,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
+        if "/namespaces/node-health/configmaps?fieldSelector=metadata.name%3Dhealth-mode" in self.path:
+            items = [{"data": {"mode": self.server.mode}}] if self.server.mode else []
+            self._answer(200, {"items": items})
+            return
         assert self.path == "/api/v1/nodes?labelSelector=eks.amazonaws.com/nodegroup=train"
         self._answer(200, {"items": list(self.server.nodes.values())})
 
@@ -98,8 +114,10 @@ class _Handler(BaseHTTPRequestHandler):
                 **old["metadata"],
                 "annotations": {**old["metadata"]["annotations"], **patch["metadata"]["annotations"]},
             },
-            "spec": {**old["spec"], **patch["spec"]},
+            "spec": {**old["spec"], **patch.get("spec", {})},
         }
+        annotations = new["metadata"]["annotations"]
+        new["metadata"]["annotations"] = {key: value for key, value in annotations.items() if value is not None}
         if messages := denied(new, old, pod_on=self.server.bound.get(self.headers["Authorization"])):
             self._answer(403, {"message": messages})
             return
@@ -226,6 +244,24 @@ def test_the_gang_starts_on_all_nodes_where_none_may_be_left_out(
     codes, output = gang.run()
     assert (codes, len(server.cordoned)) == ([0, 0], cordoned)
     assert output.splitlines()[-1] == reason
+    assert server.reported == {
+        f"node-{index}": "failed, not cordoned: Lustre: over TCP: no EFA module" for index in range(bad)
+    }
+
+
+@pytest.mark.parametrize(("mode", "reported"), [("observe", ["node-1"]), ("off", [])])
+def test_the_mode_starts_the_gang_on_all_nodes_without_a_deployment(
+    tmp_path: Path, server: Server, mode: str, reported: list[str]
+) -> None:
+    gang = Gang(tmp_path, server, 2)
+    gang.over_tcp(1)
+    server.mode = mode
+    codes, output = gang.run()
+    assert (codes, server.cordoned, [*server.reported]) == ([0, 0], {}, reported)
+    assert output.splitlines()[-1] == f"gate: the mode of the checks is {mode}"
+    server.mode = "enforce"
+    assert gang.run()[0] == [86, 86]
+    assert (list(server.cordoned), server.reported) == (["node-1"], {})
 
 
 def test_the_gang_starts_if_the_gate_cannot_do_its_work(tmp_path: Path, server: Server) -> None:
@@ -260,13 +296,13 @@ CORDON: Object = {
         (CORDON, "n1", ""),
         (CORDON, "n2", "a pod changes no node but its own"),
         (CORDON, None, "a pod changes no node but its own"),
-        ({**CORDON, "spec": NODE["spec"]}, "n1", "a pod may cordon its node, and not release it"),
+        ({**CORDON, "spec": NODE["spec"]}, "n1", ""),
         ({**CORDON, "spec": {"unschedulable": True}}, "n1", "a pod does not change spec.taints"),
         ({**CORDON, "metadata": {**CORDON["metadata"], "labels": {}}}, "n1", "a pod does not change metadata.labels"),
         (
             {**CORDON, "metadata": {**CORDON["metadata"], "annotations": {"c": "e"}}},
             "n1",
-            "a pod changes no annotation but ultracluster/gate",
+            "a pod changes no annotation but ['ultracluster/gate', 'ultracluster/breaker']",
         ),
         (
             {**CORDON, "metadata": {**CORDON["metadata"], "finalizers": ["x/y"]}},
@@ -278,6 +314,16 @@ CORDON: Object = {
 def test_a_pod_of_a_team_may_only_cordon_its_own_node(new: Object, pod_on: str | None, message: str) -> None:
     assert denied(new, NODE, pod_on=pod_on) == ([message] if message else [])
     assert denied(new, NODE, pod_on=pod_on, user="system:node:n1") == []
+
+
+def test_a_pod_of_a_team_does_not_release_its_node() -> None:
+    assert (
+        denied(NODE, CORDON, pod_on="n1")
+        == [
+            "a pod may cordon its node, and not release it",
+            "a pod changes no annotation but ['ultracluster/gate', 'ultracluster/breaker']",
+        ][:1]
+    )
 
 
 def test_pods_of_gangs_have_what_the_gate_needs() -> None:

@@ -19,7 +19,7 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
         allow: Resources that an update may replace or delete: LOGICAL_ID or STACK/LOGICAL_ID.
 
     Returns:
-        What did not succeed: a line for each stack whose policy could not be set.
+        What did not succeed: a line for each stack whose policy could not be set, or is too long.
     """
     from botocore.exceptions import ClientError
 
@@ -28,7 +28,7 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
         kept = [name for name in names if name not in allow and f"{stack.name}/{name}" not in allow]
         try:
             cloudformation.set_stack_policy(StackName=stack.name, StackPolicyBody=stack_policy(kept))
-        except ClientError as error:
+        except (ClientError, ValueError) as error:
             problems.append(f"{stack.name}: {error}")
     return problems
 

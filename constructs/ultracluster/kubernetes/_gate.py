@@ -4,9 +4,10 @@ import json
 
 from ultracluster.boot import breaker_limit
 from ultracluster.catalogue.ec2 import NCCL_FIGURES
+from ultracluster.kubernetes._health_access import ACCOUNT
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._objects import Object, make
-from ultracluster.kubernetes._platform import Platform
+from ultracluster.kubernetes._platform import HEALTH, Platform
 from ultracluster.kubernetes._resources import node_resources
 
 #: Exit code of the pods of a gang that leaves a node out: the gang restarts, at no cost to its restarts.
@@ -19,7 +20,8 @@ _TOKEN = {"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "name": 
 _HEALTH = {"mountPath": "/run/ultracluster/health", "name": "node-health", "readOnly": True}
 _RBAC = "rbac.authorization.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"
-_ANNOTATION = "ultracluster/gate"
+_ANNOTATIONS = "['ultracluster/gate', 'ultracluster/breaker']"
+_MODE = "health-mode"
 
 
 def gate_variables(gate: str, nodes: int) -> dict[str, str]:
@@ -65,7 +67,9 @@ def with_gate(group: PlatformNodes, pod: Object) -> Object:
 
 
 def gate_access(platform: Platform) -> list[Object]:
-    """Return the permission of the teams' pods to cordon the node on which they run, and to change nothing else.
+    """Return the permission of the teams' pods to cordon the node on which they run, or to annotate it as bad.
+
+    They change nothing else, and read the mode of the checks.
 
     RBAC selects nodes by name only, so that it allows all of them. The policy compares the name with the one in the
     token, which the API server binds to the pod and its node. It is the service account `default`, which pods of jobs
@@ -94,26 +98,38 @@ def gate_access(platform: Platform) -> list[Object]:
         "validations": [
             {"expression": its_node, "message": "a pod changes no node but its own"},
             {
-                "expression": "has(object.spec.unschedulable) && object.spec.unschedulable",
+                "expression": "(has(object.spec.unschedulable) && object.spec.unschedulable) || "
+                "!(has(oldObject.spec.unschedulable) && oldObject.spec.unschedulable)",
                 "message": "a pod may cordon its node, and not release it",
             },
             *(_unchanged(path) for path in ("metadata.labels", "metadata.finalizers", "spec.taints")),
             {
-                "expression": f"{_or_empty('object')}.all(key, key == '{_ANNOTATION}' || "
+                "expression": f"{_or_empty('object')}.all(key, key in {_ANNOTATIONS} || "
                 f"(key in {_or_empty('oldObject')} && {_or_empty('oldObject')}[key] == {_or_empty('object')}[key]))",
-                "message": f"a pod changes no annotation but {_ANNOTATION}",
+                "message": f"a pod changes no annotation but {_ANNOTATIONS}",
             },
         ],
     }
     api = f"{_RBAC}/v1"
     role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": _NAME}
     rules = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "patch"]}]
+    # Nothing creates it: without it, checks enforce, and no update of the platform changes what an operator has set.
+    mode = [{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [_MODE], "verbs": ["list"]}]
     kind, registration = "ValidatingAdmissionPolicy", "admissionregistration.k8s.io/v1"
     return [
         make(registration, kind, _NAME, spec=policy),
         make(registration, f"{kind}Binding", _NAME, spec={"policyName": _NAME, "validationActions": ["Deny"]}),
         make(api, "ClusterRole", _NAME, rules=rules),
         make(api, "ClusterRoleBinding", _NAME, roleRef=role, subjects=subjects),
+        make(api, "Role", _MODE, namespace=HEALTH, rules=mode),
+        make(
+            api,
+            "RoleBinding",
+            _MODE,
+            namespace=HEALTH,
+            roleRef={**role, "kind": "Role", "name": _MODE},
+            subjects=[*subjects, {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HEALTH}],
+        ),
     ]
 
 

@@ -44,7 +44,11 @@ _KUEUE_REPLICAS = 2
 # Of the nodes: node_exporter, dcgm-exporter, the agent itself.
 _EXPORTERS = 3
 # A healthy node has none of these.
-_QUIET = {"ultracluster_kube_node_not_ready", "ultracluster_kube_accelerator_unhealthy"}
+_QUIET = {
+    "ultracluster_kube_accelerator_unhealthy",
+    "ultracluster_kube_node_breaker_open",
+    "ultracluster_kube_node_not_ready",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

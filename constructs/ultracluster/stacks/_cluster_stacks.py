@@ -58,7 +58,7 @@ class ClusterStacks:
         self.network = NetworkStack(stage, f"{name}-Network", cluster=cluster, env=env)
         mark(self.network, cluster)
         # In the stack that is deployed first, and deleted last.
-        StackPolicies(self.network, "StackPolicies", prefix=self.network.stack_name.removesuffix("Network"))
+        policies = StackPolicies(self.network, "StackPolicies", prefix=self.network.stack_name.removesuffix("Network"))
         network = self.network.network
         #: Storage stack. None: the file has no storage, and CloudFormation has no empty stacks.
         self.storage = (
@@ -87,6 +87,8 @@ class ClusterStacks:
             else None
         )
         monitoring = self.observability.observability if self.observability else None
+        if self.observability and monitoring:
+            policies.notify(self.observability, monitoring.topic)
         #: Stack of the images that the deployment builds. None: there are none.
         self.images = (
             ImagesStack(stage, f"{name}-Images", cluster=cluster, network=network, env=env)

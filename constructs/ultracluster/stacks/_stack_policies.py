@@ -4,7 +4,9 @@ from pathlib import Path
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
@@ -94,6 +96,26 @@ class StackPolicies(Construct):
             "A stack and an execution get their ids from the service; the stacks are those of the cluster by name",
         )
         self._rule(stacks, start, role_arn).add_resource_dependency(policy)
+
+    def notify(self, scope: Construct, topic: sns.ITopic) -> None:
+        """Notify a topic of stacks that could not be protected; `scope` is in the stack of the topic.
+
+        See: https://docs.aws.amazon.com/systems-manager/latest/userguide/monitoring-systems-manager-event-examples.html
+        (read 2026-11-26)
+        """
+        # By the beginning of its name, without an export of the Network stack.
+        name = f"{cdk.Stack.of(self).stack_name}-{self.node.id}"
+        events.Rule(
+            scope,
+            "StackPoliciesFailed",
+            description="The data and node groups of a stack are not protected",
+            event_pattern=events.EventPattern(
+                source=["aws.ssm"],
+                detail_type=["EC2 Automation Execution Status-change Notification"],
+                detail={"Definition": [{"prefix": name}], "Status": ["Failed", "TimedOut", "Cancelled"]},
+            ),
+            targets=[targets.SnsTopic(topic)],
+        )
 
     def _runbook(self, role_arn: str) -> str:
         step = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ultracluster.testing._group_rules import at, eks_launch_template, expressions, pcs_queue
+from ultracluster.testing._service_rules import at, efa_file_system, eks_launch_template, expressions, pcs_queue
 
 if TYPE_CHECKING:
     # Not at run time: each pytest run loads this package, because it holds a pytest plugin.
@@ -155,6 +155,7 @@ TEMPLATE_RULES: Mapping[str, tuple[Callable[[_Properties, _Find], Iterator[str]]
         "AWS::PCS::Queue": (pcs_queue,),
         "AWS::EKS::Nodegroup": (_rule(_node_group), eks_launch_template),
         "AWS::APS::RuleGroupsNamespace": (expressions,),
+        "AWS::FSx::FileSystem": (efa_file_system,),
         "AWS::AutoScaling::AutoScalingGroup": (_rule(_auto_scaling_group),),
         "AWS::EC2::Instance": (_instance,),
         "AWS::EC2::EC2Fleet": (_rule(_fleet),),

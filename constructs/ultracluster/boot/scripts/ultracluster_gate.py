@@ -6,7 +6,8 @@ the pairs. Each pod of a slow pair is tested again, with a pod of a good pair: t
 
 The pod on a bad node cordons this node, and all pods end with exit code 86: the gang restarts on another node. What
 runs on the node goes on. If more nodes are bad than the limit allows, or no other node is free of a cordon, the gang
-starts on all nodes. So it does if a test cannot run: the gate never keeps a gang from its start.
+starts on all nodes, and the annotation of the bad ones rings an alert. So it does in the mode observe; in the mode off,
+no all-reduce runs. If a test cannot run, the gang starts: the gate never keeps it from its start.
 
 ULTRACLUSTER_GATE: nccl, nodes or no. ULTRACLUSTER_NODES: pods of the gang. ULTRACLUSTER_GATE_HEAD: address of its first
 pod. ULTRACLUSTER_GATE_FACTS: JSON with what nodes have, the floors, and the limit. ULTRACLUSTER_NODE: name of the node.
@@ -41,6 +42,7 @@ JOIN_SECONDS = float(os.environ.get("ULTRACLUSTER_GATE_JOIN", 600))
 HEALTH = "/run/ultracluster/health"
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 API = "https://kubernetes.default.svc"
+MODE = "/api/v1/namespaces/node-health/configmaps?fieldSelector=metadata.name%3Dhealth-mode"
 _SHARE_OF_MEDIAN = 0.8
 _PAIRS_OF_A_MEDIAN = 3
 
@@ -211,8 +213,18 @@ def call(path: str, patch: dict[str, Any] | None = None) -> Any:
         return json.load(answer)
 
 
-def why_all_start(bad: dict[int, str], pods: int, facts: dict[str, Any]) -> str:
+def checks_mode() -> str:
+    """Return the mode of the checks: enforce, observe or off. Without the ConfigMap, or an answer, they enforce."""
+    try:
+        return str(call(MODE)["items"][0]["data"]["mode"])
+    except (OSError, LookupError, TypeError, ValueError):
+        return "enforce"
+
+
+def why_all_start(bad: dict[int, str], pods: int, facts: dict[str, Any], mode: str) -> str:
     """Return why the gang starts on all its nodes although some are bad, or an empty text."""
+    if mode in ("observe", "off"):
+        return f"the mode of the checks is {mode}"
     nodes = call(f"/api/v1/nodes?labelSelector={facts['selector']}")["items"]
     free = [node for node in nodes if not node["spec"].get("unschedulable")]
     if len(nodes) - len(free) + len(bad) > facts["most"]:
@@ -224,8 +236,14 @@ def why_all_start(bad: dict[int, str], pods: int, facts: dict[str, Any]) -> str:
 
 def leave_out(node: str, reason: str) -> None:
     """Cordon the node of this pod, with the reason in an annotation."""
-    metadata = {"annotations": {"ultracluster/gate": f"failed: {reason}"}}
-    call(f"/api/v1/nodes/{node}", {"metadata": metadata, "spec": {"unschedulable": True}})
+    annotations = {"ultracluster/gate": f"failed: {reason}", "ultracluster/breaker": None}
+    call(f"/api/v1/nodes/{node}", {"metadata": {"annotations": annotations}, "spec": {"unschedulable": True}})
+
+
+def report(node: str, reason: str) -> None:
+    """Write on the node of this pod that it is bad, and stays in service."""
+    annotations = {"ultracluster/gate": f"failed, not cordoned: {reason}", "ultracluster/breaker": "open"}
+    call(f"/api/v1/nodes/{node}", {"metadata": {"annotations": annotations}})
 
 
 def main() -> int:
@@ -237,16 +255,21 @@ def main() -> int:
     gang = Gang(index, pods, os.environ["ULTRACLUSTER_GATE_HEAD"])
     address = os.environ.get("ULTRACLUSTER_GATE_ADDRESS") or socket.gethostbyname(socket.gethostname())
     torch = importlib.util.find_spec("torch") is not None
-    bad = tested(gang, {"index": index, "reason": reason, "address": address, "torch": torch}, facts, nccl)
+    # The first pod reads it, and leads the tests.
+    mode = checks_mode() if index == 0 else ""
+    pod = {"index": index, "reason": reason, "address": address, "torch": torch}
+    bad = tested(gang, pod, facts, nccl and mode != "off")
     # Until here no node was changed. The first pod compares with the limit, once for all.
-    verdict = gang.exchange(None, lambda _: why_all_start(bad, pods, facts) if bad else "no node is bad")
+    verdict, off = gang.exchange(
+        None, lambda _: [why_all_start(bad, pods, facts, mode) if bad else "no node is bad", mode == "off"]
+    )
     left, failed = False, ""
-    if not verdict and index in bad:
+    if index in bad and not off:
         try:
-            leave_out(node, bad[index])
-            left = True
+            (report if verdict else leave_out)(node, bad[index])
+            left = not verdict
         except OSError as error:
-            failed = f"{node} cannot be cordoned: {error}"
+            failed = f"{node} cannot be {'annotated' if verdict else 'cordoned'}: {error}"
     answers = gang.exchange((node, left, failed), lambda values: values)
     if index == 0:
         for number, text in bad.items():

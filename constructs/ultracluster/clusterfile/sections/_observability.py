@@ -123,7 +123,7 @@ class Alerts(Section):
 
     topic: t.TopicArn | None = Field(
         default=None,
-        description="Existing SNS topic that allows aps.amazonaws.com and cloudwatch.amazonaws.com to publish. "
+        description="Existing SNS topic that allows aps, cloudwatch and events.amazonaws.com to publish. "
         "Default: a new one.",
     )
     email: t.Email | None = Field(

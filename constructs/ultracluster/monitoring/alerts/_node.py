@@ -75,19 +75,23 @@ NODE_ALERTS = (
     Alert(
         name="HealthBreakerOpen",
         severity=Severity.CRITICAL,
-        expr="count by (cluster, action) (ultracluster_node_health_breaker_open == 1) > 0",
+        expr="count by (cluster, action) (ultracluster_node_health_breaker_open == 1 or "
+        "ultracluster_kube_node_breaker_open == 1) > 0",
         summary="{{ $value }} nodes of {{ $labels.cluster }} fail a check without a {{ $labels.action }}",
-        description="A health check failed on more than 2 nodes, or 5 %, of a node group within an hour, or the mode "
-        "of the checks is observe. Further nodes stay in service, and jobs start on them.",
+        description="A health check failed on more than 2 nodes, or 5 %, of a node group within an hour (Kubernetes: "
+        "at once), or the mode of the checks is observe. Further nodes stay in service, and jobs start on them.",
         diagnosis=(
             "`cat /run/ultracluster/health/*` on the nodes: the same reason on all of them points to the check, to a "
             "file system or to the network.",
             "`scontrol show node`: the reasons of the drained nodes, and the times of drains in their comments.",
+            "Kubernetes: `kubectl describe nodes`: the annotations `ultracluster/gate`, `dcgm` and `nccl`.",
         ),
         actions=(
             "If the check is wrong: `aws ssm put-parameter --name /ultracluster/NAME/health-mode --value observe "
             "--overwrite`, then resume the nodes.",
-            "If the fault is real: drain the nodes by hand with `scontrol`, and fix the reason.",
+            "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe`.",
+            "If the fault is real: drain the nodes by hand with `scontrol` or `kubectl cordon`, and fix the reason.",
+            "Kubernetes: the alert ends with `kubectl annotate node NODE ultracluster/breaker-`.",
         ),
         rationale="Nodes that are known to be bad take jobs.",
     ),

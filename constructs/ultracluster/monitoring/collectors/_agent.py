@@ -96,6 +96,10 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
     if job == "kube-state-metrics" and profile < Profile.FULL:
         # Each condition is three series of a node, and no rule reads these.
         rules.append({"action": "drop", "source_labels": ["__name__", "condition"], "regex": UNREAD_CONDITIONS})
+    if job == "kube-state-metrics":
+        # A series for each node, of which those without the annotation say nothing.
+        labels = ["__name__", "annotation_ultracluster_breaker"]
+        rules.append({"action": "drop", "source_labels": labels, "regex": "kube_node_annotations;"})
     if job == "kueue":
         # Its second replica counts the same workloads.
         rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})

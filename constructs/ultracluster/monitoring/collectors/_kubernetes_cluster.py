@@ -15,7 +15,12 @@ from ultracluster.monitoring.collectors._kubernetes import (
     make,
 )
 from ultracluster.monitoring.collectors._node import RemoteWrite
-from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS, KUBE_STATE_RESOURCES, kubernetes_jobs
+from ultracluster.monitoring.collectors._scraping import (
+    BREAKER_ANNOTATION,
+    KUBE_STATE_METRICS,
+    KUBE_STATE_RESOURCES,
+    kubernetes_jobs,
+)
 from ultracluster.monitoring.collectors._text import block_yaml
 from ultracluster.monitoring.names import Profile
 from ultracluster.rules import Refusal
@@ -85,6 +90,7 @@ def _pod() -> _Object:
         "/kube-state-metrics",
         f"--resources={','.join(KUBE_STATE_RESOURCES)}",
         f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
+        f"--metric-annotations-allowlist=nodes=[{BREAKER_ANNOTATION}]",
         "--host=127.0.0.1",
         "--telemetry-host=127.0.0.1",
     ]

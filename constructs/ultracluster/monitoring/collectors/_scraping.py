@@ -18,7 +18,12 @@ KUBE_STATE_PORT = 8080
 # Labels of a discovered endpoint: the app and the name of the port.
 _SERVICE = ["__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"]
 _KUBE_STATE = "kube-state-metrics"
-KUBE_STATE_METRICS = ("kube_node_status_condition", "kube_node_spec_unschedulable", "kube_pod_status_phase")
+KUBE_STATE_METRICS = (
+    *("kube_node_annotations", "kube_node_status_condition", "kube_node_spec_unschedulable"),
+    "kube_pod_status_phase",
+)
+#: Annotation of a node that a check of its devices found bad, and that stays in service.
+BREAKER_ANNOTATION = "ultracluster/breaker"
 
 
 def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STANDARD) -> str:

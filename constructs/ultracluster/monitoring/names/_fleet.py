@@ -69,6 +69,11 @@ KUBERNETES_METRICS = (
              "Nodes with unhealthy accelerators, as EKS's agent reports.", (*CLUSTER, "node"),
              expr="max by (cluster, node) (kube_node_status_condition"
              '{condition="AcceleratedHardwareReady", status="false"}) == 1'),
+    recorded("ultracluster_kube_node_breaker_open", "bool",
+             "Nodes that a check found bad, and that the limit or the mode keeps in service.",
+             (*CLUSTER, "node", "action"),
+             expr="label_replace(max by (cluster, node) "
+             '(kube_node_annotations{annotation_ultracluster_breaker="open"}) == 1, "action", "cordon", "", "")'),
     aggregated("cluster_phase:kube_pod_status_phase:sum", "count", "Pods by phase."),
     aggregated("cluster_queue:kueue_pending_workloads:sum", "count", "Workloads that wait, by queue."),
     aggregated("cluster_queue:kueue_admitted_active_workloads:sum", "count",

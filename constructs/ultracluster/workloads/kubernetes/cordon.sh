@@ -3,6 +3,8 @@
 # Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name; GROUP, a label
 # selector of the nodes of the group, and MOST, how many of them may be cordoned at once, by whomever. A check that is
 # wrong fails on many nodes at the same time: each is cordoned, counts after a while, and is released if they are more.
+# In the mode observe or off, data of the ConfigMap health-mode of NAMESPACE, none is cordoned. The annotation
+# ultracluster/breaker of a node that failed and is not cordoned rings HealthBreakerOpen.
 set -euo pipefail
 
 verdict="${VERDICT:-/verdict}"
@@ -34,7 +36,15 @@ case "$code" in
   1) word=failed spec=',"spec":{"unschedulable":true}' ;;
   *) word="no verdict" ;;
 esac
-patch="{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\"}}$spec}"
+# Without the ConfigMap, or an answer, checks enforce. A list, for curl would repeat a request of what is not there.
+mode="$(call "$api/api/v1/namespaces/$NAMESPACE/configmaps?fieldSelector=metadata.name=health-mode" |
+  grep -o '"mode": *"[^"]*"' | head -n 1 | cut -d'"' -f4 || true)"
+breaker=null
+if [ "$code" = 1 ] && [[ "$mode" == observe || "$mode" == off ]]; then
+  word="failed, not cordoned as the mode is $mode" spec=""
+  [ "$mode" = off ] || breaker='"open"'
+fi
+patch="{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\",\"ultracluster/breaker\":$breaker}}$spec}"
 change() {
   local node
   for node in $nodes; do
@@ -45,11 +55,12 @@ change() {
 }
 
 change "$patch" "$word"
-[ "$code" = 1 ] || exit 0
+[ -n "$spec" ] || exit 0
 sleep "${SETTLE:-10}"
 cordoned="$(call "$api/api/v1/nodes?labelSelector=$GROUP" | grep -c '"unschedulable": *true' || true)"
 if [ "$cordoned" -gt "$MOST" ]; then
   word="failed, not cordoned as $cordoned of at most $MOST were"
   patch="${patch/failed: /$word: }"
+  patch="${patch/breaker\":null/breaker\":\"open\"}"
   change "${patch%true*}false}}" "$word"
 fi

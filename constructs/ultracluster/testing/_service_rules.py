@@ -1,4 +1,4 @@
-"""Plug-in for `cdk_rehearsal`: node groups and queues with what they refer to, and expressions of rules."""
+"""Plug-in for `cdk_rehearsal`: what services refuse, by the facts of this library, or beside what is referred to."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -80,6 +80,25 @@ def _expression_problem(expression: Any) -> str:
     from ultracluster.monitoring.alerts import promql_problem
 
     return promql_problem(str(expression)) if expression is not None else ""
+
+
+def efa_file_system(properties: _Properties, find: _Find) -> Iterator[str]:
+    """Check the capacity of a Lustre file system with EFA.
+
+    See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html (read 2026-11-22)
+    """
+    from ultracluster.planning.lustre import check_capacity
+
+    configuration = properties.get("LustreConfiguration")
+    capacity, tier = properties.get("StorageCapacity"), at(configuration, "PerUnitStorageThroughput")
+    if properties.get("BackupId") or str(at(configuration, "EfaEnabled")).lower() != "true":
+        return
+    if not {type(capacity), type(tier)} <= {int, str}:
+        return
+    numbers = [int(str(value)) for value in (capacity, tier) if str(value).isdecimal()]
+    if len(numbers) == 2 and numbers[1] in (125, 250, 500, 1000):
+        for problem in check_capacity(numbers[0], tier=numbers[1], efa=True):
+            yield f"#/StorageCapacity: {problem}"
 
 
 def at(node: Any, *path: str) -> Any:
