@@ -107,7 +107,12 @@ def _sorted(item: Object) -> Object:
     return result
 
 
-@given(st.recursive(st.text(max_size=12) | st.integers() | st.booleans(), lambda inner: st.lists(inner, max_size=3)))
+@given(
+    st.recursive(
+        st.text(max_size=12) | st.integers() | st.booleans() | st.none(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=12), inner, max_size=3),
+    )
+)
 @settings(max_examples=400, deadline=None)
 def test_yaml_means_the_same_to_readers_of_version_1_1(value: object) -> None:
     text = to_yaml([{"value": value}])
