@@ -57,7 +57,7 @@ def _sequence(value: Sequence[Any], indent: str) -> Iterator[str]:
         else:
             yield from _leaf(f"{indent}-", item, inside)
             continue
-        yield f"{indent}- {next(lines)[len(inside):]}"
+        yield f"{indent}- {next(lines)[len(inside) :]}"
         yield from lines
 
 
