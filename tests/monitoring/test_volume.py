@@ -50,8 +50,13 @@ def test_what_is_asked_once_is_counted_and_grows_with_who_asks_and_what_is_asked
 def test_no_rule_reads_a_condition_that_is_not_sent() -> None:
     conditions = {result for metric in METRICS.values() for result in re.findall(r'condition="(\w+)"', metric.promql)}
     assert conditions == {"Ready", "AcceleratedHardwareReady"}
-    (rule,) = [item for item in relabelling("kube-state-metrics", Profile.STANDARD) if item["action"] == "drop"]
+    rule, unannotated = relabelling("kube-state-metrics", Profile.STANDARD)
+    assert rule["action"] == unannotated["action"] == "drop"
     for condition in conditions:
         assert not re.fullmatch(rule["regex"], f"kube_node_status_condition;{condition}")
     assert re.fullmatch(rule["regex"], "kube_node_status_condition;DiskPressure")
-    assert relabelling("kube-state-metrics", Profile.FULL) == []
+    assert relabelling("kube-state-metrics", Profile.FULL) == [unannotated]
+    # Of the annotations, only those of a breaker that is open are sent.
+    assert re.fullmatch(unannotated["regex"], "kube_node_annotations;")
+    assert not re.fullmatch(unannotated["regex"], "kube_node_annotations;open")
+    assert not re.fullmatch(unannotated["regex"], "kube_node_status_condition;")
