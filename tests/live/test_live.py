@@ -46,6 +46,9 @@ def shared() -> Iterator[AwsAccount]:
         yield account
 
 
+ADD_ON = {"addonVersion": "v1.13.1-eksbuild.1", "compatibilities": [{"defaultVersion": True}]}
+
+
 @pytest.fixture
 def account(shared: AwsAccount) -> AwsAccount:
     """An account in which both 512-GPU examples deploy."""
@@ -67,6 +70,9 @@ def account(shared: AwsAccount) -> AwsAccount:
         "ec2:DescribeCapacityReservations": lambda _: {"CapacityReservations": [reservation()]},
         "service-quotas:GetServiceQuota": lambda params: quota(params["QuotaCode"], QUOTAS[params["ServiceCode"]]),
         "eks:DescribeClusterVersions": lambda _: {"clusterVersions": [version]},
+        "eks:ListAddons": lambda _: {"addons": ["coredns"]},
+        "eks:DescribeAddon": lambda _: {"addon": {"addonName": "coredns", "addonVersion": "v1.13.1-eksbuild.1"}},
+        "eks:DescribeAddonVersions": lambda _: {"addons": [{"addonName": "coredns", "addonVersions": [ADD_ON]}]},
         "pricing:GetProducts": lambda _: {"PriceList": [price("1.50")]},
     }
     return shared
@@ -311,6 +317,21 @@ def test_an_add_on_must_have_the_version(account: AwsAccount) -> None:
     answering("eks:DescribeAddonVersions", {"addons": [{"addonName": "coredns", "addonVersions": versions}]})(account)
     assert trouble(file, account) == [("live-add-on", "fail")]
     versions.append({"addonVersion": "v1.12.4-eksbuild.1"})
+    assert trouble(file, account) == []
+
+
+def test_deployed_add_ons_are_compared_with_the_defaults_of_the_version(account: AwsAccount) -> None:
+    file = cluster(EKS)
+    old = {"addonVersion": "v1.12.4-eksbuild.1", "compatibilities": [{"defaultVersion": False}]}
+    answering("eks:DescribeAddon", {"addon": {"addonName": "coredns", "addonVersion": old["addonVersion"]}})(account)
+    versions = {"addons": [{"addonName": "coredns", "addonVersions": [ADD_ON, old]}]}
+    answering("eks:DescribeAddonVersions", versions)(account)
+    (finding,) = (each for each in findings(file, account) if each.status != "pass")
+    assert (finding.check, finding.status) == ("live-add-on-age", "warn")
+    assert finding.fix == "write `kubernetes.add-ons.coredns: v1.13.1-eksbuild.1` and deploy"
+    pinned = cluster(EKS, kubernetes={"add-ons": {"coredns": "v1.12.4-eksbuild.1"}})
+    assert trouble(pinned, account) == []
+    versions["addons"][0]["addonVersions"] = [old, ADD_ON]  # now the newer one
     assert trouble(file, account) == []
 
 

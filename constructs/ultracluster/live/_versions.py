@@ -9,6 +9,8 @@ from ultracluster.live._finding import Finding
 
 _VERSIONS = Call(service="eks", operation="describe_cluster_versions", action="eks:DescribeClusterVersions")
 _ADD_ONS = Call(service="eks", operation="describe_addon_versions", action="eks:DescribeAddonVersions", result="addons")
+_DEPLOYED = Call(service="eks", operation="list_addons", action="eks:ListAddons", result="addons")
+_ADD_ON = Call(service="eks", operation="describe_addon", action="eks:DescribeAddon")
 _CLUSTER = Call(service="eks", operation="describe_cluster", action="eks:DescribeCluster")
 
 
@@ -60,6 +62,30 @@ def _add_ons(check: Check, cluster: ClusterFile, account: Account) -> Iterator[F
             yield check.good(f"EKS has {name} for Kubernetes {cluster.kubernetes.version}")
 
 
+def _deployed(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    """Compare the add-ons that a cluster has with the defaults of EKS for its version."""
+    version = cluster.kubernetes.version
+    answer = account.find(_DEPLOYED, missing="ResourceNotFoundException", clusterName=cluster.name)
+    for name in (answer or {}).get("addons", []):
+        runs = account.ask(_ADD_ON, clusterName=cluster.name, addonName=name)["addon"]["addonVersion"]
+        # The newest first.
+        versions = {
+            entry["addonVersion"]: any(each.get("defaultVersion") for each in entry.get("compatibilities", ()))
+            for add_on in account.pages(_ADD_ONS, addonName=name, kubernetesVersion=version)
+            for entry in add_on["addonVersions"]
+        }
+        default = next((each for each, is_default in versions.items() if is_default), None)
+        names = [*versions]
+        is_new = default is None or (runs in versions and names.index(runs) <= names.index(default))
+        if is_new or cluster.kubernetes.add_on(name).version not in ("default", "latest"):
+            continue
+        yield check.doubt(
+            f"{cluster.name} runs {name} {runs}, and the default for Kubernetes {version} is {default}: EKS leaves an "
+            "add-on at the version that it was created with",
+            f"write `kubernetes.add-ons.{name}: {default}` and deploy",
+        )
+
+
 def _existing(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     existing = cluster.kubernetes.existing
     assert existing is not None
@@ -99,6 +125,17 @@ CHECKS = (
         run=_add_ons,
         calls=(_ADD_ONS,),
         applies=lambda cluster: _runs_eks(cluster) and bool(cluster.kubernetes.add_ons),
+    ),
+    Check(
+        id="live-add-on-age",
+        reason="EKS leaves add-ons at the version that they were created with.",
+        run=_deployed,
+        calls=(_DEPLOYED, _ADD_ON, _ADD_ONS),
+        resources=lambda cluster: {
+            _DEPLOYED: [arn(cluster, "eks", f"cluster/{cluster.name}")],
+            _ADD_ON: [arn(cluster, "eks", f"addon/{cluster.name}/*/*")],
+        },
+        applies=lambda cluster: _runs_eks(cluster) and cluster.kubernetes.is_new,
     ),
     Check(
         id="live-existing-cluster",
