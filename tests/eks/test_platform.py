@@ -116,7 +116,10 @@ def test_a_private_host_reaches_the_registry_and_signals_the_result() -> None:
         for row in resource["Properties"].get("PolicyDocument", {}).get("Statement", ())
     }
     assert rows["Signals"]["Action"] == "s3:PutObject"
-    assert rows["Signals"]["Resource"] == "arn:aws:s3:::cloudformation-waitcondition-us-east-2/*"
+    assert (
+        rows["Signals"]["Resource"]
+        == "arn:aws:s3:::cloudformation-waitcondition-us-east-2/arn:aws:cloudformation:us-east-2:123456789012:stack/*"
+    )
     services = json.dumps(private["vault-Network"]["Resources"])
     # What the host calls: its script, its agent, helm, and kubectl's token.
     for service in ("ecr.api", "ecr.dkr", "eks", "ssm", "ssmmessages", "sts", "s3"):
