@@ -1,11 +1,15 @@
 """Fates of groups of nodes, and data that an update in place deletes."""
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from cdk_rehearsal.guard import Fate, Report, compare
+from ultracluster.cli import app
 
 Template = dict[str, Any]
 
@@ -126,6 +130,19 @@ def test_a_group_that_may_end_is_allowed_by_its_name() -> None:
         "Pcs (AWS::PCS::ComputeNodeGroup): fewer nodes: ScalingConfiguration.MaxInstanceCount: from 64 to 32 nodes: "
         "jobs on the others end"
     ]
+
+
+@pytest.mark.parametrize(("path", "holds"), [("Eks.Properties.Taints", True), (f"{SCALING}.MaxInstanceCount", False)])
+def test_the_refusal_names_the_command_that_holds_the_queues(path: str, holds: bool, tmp_path: Path) -> None:
+    value: Any = [{"Key": "a", "Effect": "NO_EXECUTE"}] if holds else 32
+    for name, template in (("old", TEMPLATE), ("new", edited(path, value))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(template))
+    arguments = ["guard", "--running", str(tmp_path / "old.json"), str(tmp_path / "new.json")]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1
+    assert "and the jobs can end: --allow" in done.output
+    assert ("ultracluster apply FILE --hold drain" in done.output) == holds
+    assert CliRunner().invoke(app, [*arguments, "--allow", path.split(".")[0]]).exit_code == 0
 
 
 def test_what_a_service_refuses_is_refused_always() -> None:
