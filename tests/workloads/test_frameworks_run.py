@@ -2,8 +2,10 @@
 
 import hashlib
 import io
+import os
 import re
 import shlex
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support import ROOT
 from support.job_node import Node
+from support.ports import free_ports
 from ultracluster.boot import deep_check
 from ultracluster.clusterfile import load
 from ultracluster.workloads import IMAGES, workload_files
+from ultracluster.workloads._containers import layer_of
 
 # Prints the variables of the rendezvous, which a program reads.
 SAYS = """\
@@ -23,11 +27,36 @@ SAYS = """\
 variables="$JAX_COORDINATOR_IP:$JAX_COORDINATOR_PORT $NODE_RANK/$NNODES $ULTRACLUSTER_REQUEST_SIGNAL"
 echo "$SLURM_PROCID: $variables ${0##*/} $*" >>"$SAID/${0##*/}"
 """
+# Serves until it is ended; with ENDS, the node of that number ends after the others have started.
 DYNAMO = """\
 #!/usr/bin/env bash
-echo "$SLURM_PROCID: $DYN_DISCOVERY_BACKEND $DYN_FILE_KV $*" >>"$SAID/python3"
-case $* in *frontend*) sleep 3 ;; esac
-exit "${FAILS:-0}"
+echo "$SLURM_PROCID: $DYN_DISCOVERY_BACKEND $ETCD_ENDPOINTS $*" >>"$SAID/python3"
+case $* in *frontend*) exec sleep 60 ;; esac
+[ "${ENDS%:*}" = "$SLURM_PROCID" ] || exec sleep 60
+until [ "$(wc -l <"$SAID/python3")" -eq "$((SLURM_JOB_NUM_NODES + 1))" ]; do sleep 0.05; done
+exit "${ENDS#*:}"
+"""
+# Listens a moment after its start, as the real one does.
+ETCD = """\
+#!/usr/bin/env bash
+echo "$*" >>"$SAID/etcd"
+sleep 0.3
+exec /usr/bin/python3 -c 'import os, socket; s = socket.create_server(("", int(os.environ["ETCD_PORT"])))
+while True: s.accept()'
+"""
+# All nodes at the same time; a task that fails ends the others, and one that ends with 0 does not.
+SRUN = """\
+#!/usr/bin/env bash
+while [[ $1 == --* ]]; do shift; done
+for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
+    SLURM_PROCID=$node setsid "$@" &
+done
+code=0
+for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
+    wait -n || { code=$?; break; }
+done
+for task in $(jobs -p); do kill -KILL -- "-$task"; done 2>/dev/null
+exit "$code"
 """
 
 
@@ -144,23 +173,54 @@ def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> N
     assert (environment["nodes"], environment["head"]) == ("2", "maxtext-train-node-0-0.maxtext-train")
 
 
-def test_dynamo_splits_nodes_into_roles_and_chooses_libfabric(node: Node) -> None:
-    node.provide("python3", DYNAMO)
+@pytest.mark.parametrize(("ends", "code"), [("1:0", 1), ("2:4", 4)])
+def test_dynamo_splits_nodes_into_roles_and_serves_until_one_ends(node: Node, ends: str, code: int) -> None:
+    for name, program in (("python3", DYNAMO), ("etcd", ETCD), ("srun", SRUN)):
+        node.provide(name, program)
     (text,) = rendered("slurm-512-gpus", "dynamo", nodes="3", model="/fsx/m")
-    done = node.run_text(text, nodes=3, IMAGE="")
-    assert done.returncode == 0, done.stderr
+    (port,) = free_ports(1)
+    done = node.run_text(text, nodes=3, IMAGE="", ENDS=ends, ETCD_PORT=str(port))
+    assert done.returncode == code, done.stderr
     calls = sorted(line for line in node.calls("python3") if "dynamo.vllm" in line)
     assert [re.search(r"mode=(\w+)", line)[1] for line in calls] == ["prefill", "decode", "decode"]  # type: ignore[index]
     assert all(
         '"backends":["LIBFABRIC"]' in line and "--model /fsx/m --tensor-parallel-size=8 " in line for line in calls
     )
     (front,) = (line for line in node.calls("python3") if "frontend" in line)
-    store = f"{node.directory}/fsx/ana/dynamo/7"
-    assert front == f"0: file {store} -m dynamo.frontend --http-port=8000"
-    assert Path(store).is_dir()
-    assert node.run_text(text, nodes=3, IMAGE="", FAILS="4").returncode == 4
+    assert front == f"0: etcd http://{os.uname().nodename}:{port} -m dynamo.frontend --http-port=8000"
+    (store,) = node.calls("etcd")
+    assert f"--listen-client-urls=http://0.0.0.0:{port} " in store
+
+
+def test_dynamo_has_nodes_in_both_roles(node: Node) -> None:
+    (text,) = rendered("slurm-512-gpus", "dynamo", nodes="3", model="/fsx/m")
     refused = node.run_text(text, nodes=3, IMAGE="", PREFILL="3")
     assert (refused.returncode, refused.stderr) == (2, "job: PREFILL=3 of 3 nodes: use 1 to 2\n")
+
+
+def test_the_image_of_dynamo_gets_etcd(tmp_path: Path) -> None:
+    name = f"etcd-v{IMAGES['etcd'].tag.partition('-')[0]}-linux-amd64"
+    archive = tmp_path / "etcd.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        member = tarfile.TarInfo(f"{name}/etcd")
+        member.size = 4
+        packed.addfile(member, io.BytesIO(b"true"))
+    node = Node(tmp_path / "node")
+    node.provide("curl", 'while [ "$1" != --output ]; do shift; done\ncp "$INSTALLER" "$2"\necho "$3" >"$SAID/curl"\n')
+    node.provide("install", 'echo "$*" >"$SAID/install"; cat "$3"\n')
+    layer = layer_of(IMAGES["dynamo"])
+    environment = {"PATH": f"{node.directory}/bin:/usr/bin:/bin", "SAID": str(node.said), "INSTALLER": str(archive)}
+
+    def added(text: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["bash", "-c", text], env=environment, capture_output=True, text=True, check=False)
+
+    refused = added(layer)
+    assert (refused.returncode, "did NOT match" in refused.stderr) == (1, True)
+    assert not (node.said / "install").exists()
+    done = added(layer.replace(IMAGES["dynamo"].parts[1], hashlib.sha256(archive.read_bytes()).hexdigest()))
+    assert (done.returncode, done.stdout) == (0, "true"), done.stderr
+    assert node.calls("curl") == [f"https://github.com/etcd-io/etcd/releases/download/{name[5:11]}/{name}.tar.gz"]
+    assert node.calls("install") == [f"-m 755 {name}/etcd /usr/local/bin/etcd"]
 
 
 def test_dynamo_on_kubernetes_has_an_api_beside_each_worker_that_computes_tokens() -> None:
@@ -169,13 +229,13 @@ def test_dynamo_on_kubernetes_has_an_api_beside_each_worker_that_computes_tokens
     assert (prefill["spec"]["replicas"], decode["spec"]["replicas"]) == (2, 3)
     before, _, after, _ = pods(text)
     assert [item["name"] for item in before["containers"]] == ["worker"]
-    assert [item["name"] for item in after["containers"]] == ["worker", "frontend"]
+    assert [item["name"] for item in after["containers"]] == ["worker", "frontend", "etcd"]
     labels = decode["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
-    for container in (*before["containers"], *after["containers"]):
+    for container in (*before["containers"], *after["containers"][:2]):
         environment = {item["name"]: item.get("value") for item in container["env"]}
-        assert environment["DYN_FILE_KV"] == "/fsx/dynamo/$(POD_NAMESPACE)/dynamo-train"
-        assert environment["DYN_DISCOVERY_BACKEND"] == "file"
+        assert environment["ETCD_ENDPOINTS"] == "http://dynamo-train-decode-0.dynamo-train-decode:2379"
+        assert environment["DYN_DISCOVERY_BACKEND"] == "etcd"
         assert "/fsx" in [mount["mountPath"] for mount in container["volumeMounts"]]
 
 

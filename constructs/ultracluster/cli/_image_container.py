@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ultracluster.catalogue.schedulers import registries
 from ultracluster.cli._aws import call, client
 from ultracluster.cli._output import FileArgument, fail, load, misuse
 
@@ -37,10 +38,11 @@ def build_container(
     if name not in CONTAINERS:
         misuse(f"an image is one of {', '.join(CONTAINERS)}, got {name!r}")
     cluster = load(file)
-    builder = None if files else next(filter(None, map(shutil.which, _BUILDERS)), None)
-    if builder is None and not files:
-        fail(f"none of {', '.join(_BUILDERS)} is installed: install one, or write the files for CodeBuild with --files")
-    address = _address(cluster, name)
+    builder = None if files else _builder()
+    address = _address(cluster, name, parent)
+    if push and builder is not None and _is_pushed(address):
+        typer.echo(f"{address}: the registry has it already, {_use(address)}")
+        return
     directory = out or Path(f"container-{name}")
     directory.mkdir(parents=True, exist_ok=True)
     for path, text in container_files(name, address, parent=parent).items():
@@ -51,18 +53,47 @@ def build_container(
         _run(builder, *words, "--tag", address, str(directory))
         if push:
             _push(builder, address)
-    typer.echo(f"{address}: on Slurm IMAGE={_enroot(address)} sbatch ..., on Kubernetes render --set image={address}")
+    typer.echo(f"{address}: {'' if push else 'once it is pushed, '}{_use(address)}")
 
 
-def _address(cluster: "ClusterFile", name: str) -> str:
-    from ultracluster.catalogue.schedulers import registries
+def _builder() -> str:
+    """Return the path of the first builder that works: docker without its daemon does not."""
+    problems = []
+    for tool in filter(None, map(shutil.which, _BUILDERS)):
+        done = subprocess.run((tool, "version"), capture_output=True, text=True, check=False)
+        if not done.returncode:
+            return tool
+        problems.append(f"; {Path(tool).name}: {done.stderr.strip() or done.returncode}")
+    names, remedy = ", ".join(_BUILDERS), "install or start one, or write the files for CodeBuild with --files"
+    fail(f"none of {names} works here{''.join(problems)}; {remedy}")
+
+
+def _is_pushed(address: str) -> bool:
+    """Return True if the registry has the image, whose tag Amazon ECR does not replace."""
+    from ultracluster import platform
+
+    host = address.partition("/")[0]
+    if not (platform.is_local(host) or registries.ecr_region(host)):
+        return False
+    try:
+        return platform.has(address, platform.ecr_password(host))
+    except (platform.ApplyError, OSError) as error:
+        fail(f"registry {host}: {error}; check the credentials and the path to the registry")
+
+
+def _use(address: str) -> str:
+    host, _, path = address.partition("/")
+    return f"on Slurm IMAGE=docker://{host}#{path} sbatch ..., on Kubernetes render --set image={address}"
+
+
+def _address(cluster: "ClusterFile", name: str, parent: str) -> str:
     from ultracluster.workloads import container_tag
 
     registry = cluster.kubernetes.registry
     if registry is None:
         account = cluster.account or (call(client("sts", cluster.region).get_caller_identity) or {})["Account"]
         registry = f"{registries.ecr_host(account, cluster.region)}/ultracluster"
-    return f"{registry}/{name}:{container_tag(name)}"
+    return f"{registry}/{name}:{container_tag(name, parent)}"
 
 
 def _push(builder: str, address: str) -> None:
@@ -85,8 +116,3 @@ def _run(*words: str, stdin: str | None = None) -> None:
     done = subprocess.run(words, input=stdin, text=True, check=False)
     if done.returncode:
         fail(f"{Path(words[0]).name} {words[1]} ended with {done.returncode}")
-
-
-def _enroot(address: str) -> str:
-    host, _, path = address.partition("/")
-    return f"docker://{host}#{path}"

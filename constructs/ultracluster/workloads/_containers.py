@@ -23,10 +23,15 @@ def layer_of(image: ContainerImage) -> str:
     return text + "".join(f"layer {shlex.join(parts)} || exit\n" for parts in (image.parts, image.further) if parts)
 
 
-def container_tag(name: str) -> str:
-    """Return the tag of an image with its layer: that of its parent, and the beginning of the hash of the layer."""
+def container_tag(name: str, parent: str = "") -> str:
+    """Return the tag of an image with its layer: that of its parent, and the beginning of the hash of the layer.
+
+    A parent that is not a copy of the published image, by its name and tag, is part of the hash.
+    """
     image = CONTAINERS[name]
-    return f"{image.tag}-{hashlib.sha256(layer_of(image).encode()).hexdigest()[:_DIGITS]}"
+    copy = f"/{parent}".endswith(f"/{image.repository}:{image.tag}")
+    hashed = layer_of(image) if copy or not parent else parent + layer_of(image)
+    return f"{image.tag}-{hashlib.sha256(hashed.encode()).hexdigest()[:_DIGITS]}"
 
 
 def container_files(name: str, address: str, *, parent: str = "") -> dict[str, str]:

@@ -119,15 +119,29 @@ MAXTEXT = ContainerImage(
     registry=_NGC,
     common=False,
 )
+_ETCD = "3.6.6"
 DYNAMO = ContainerImage(
     repository="deep-learning-containers/dynamo",
     tag="1.6.2-efa-vllm-runtime-v1",
     architectures=("x86_64",),
-    holds="Dynamo 1.6.2, vLLM 0.31.0, NIXL with libfabric, EFA",
+    holds=f"Dynamo 1.6.2, vLLM 0.31.0, NIXL with libfabric, EFA; etcd {_ETCD} is added to it",
     source=(
         "https://github.com/aws/deep-learning-containers (commit e0ecede) and "
-        "https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24)"
+        "https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24); checksum of etcd: "
+        "https://github.com/kubernetes-sigs/kubespray (commit 46dbdd3), roles/kubespray_defaults/vars/main/checksums.yml"
     ),
+    layer="layer-etcd.sh",
+    parts=(_ETCD, "887afaa4a99f22d802ccdfbe65730a5e79aa5c9ce2c8799c67e9d804c50ecedb"),
+    common=False,
+)
+#: On Kubernetes, where it needs no layer.
+ETCD = ContainerImage(
+    repository="etcd",
+    tag=f"{_ETCD}-0",
+    architectures=("x86_64", "arm64"),
+    holds=f"etcd {_ETCD}, by which pods of Dynamo find each other",
+    source="https://github.com/kubernetes/kubernetes, cmd/kubeadm/app/constants/constants.go (1.35, read 2026-11-26)",
+    registry="registry.k8s.io",
     common=False,
 )
 
@@ -218,6 +232,7 @@ IMAGES: Mapping[str, ContainerImage] = MappingProxyType(
         "megatron": MEGATRON,
         "maxtext": MAXTEXT,
         "dynamo": DYNAMO,
+        "etcd": ETCD,
         "verl": VERL,
         "finetune": FINETUNE,
         "torchtitan": TORCHTITAN,

@@ -18,22 +18,24 @@ from ultracluster.kubernetes import (
     near,
     node_pod,
 )
-from ultracluster.workloads._images import DYNAMO
+from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
 from ultracluster.workloads._workload import Settings
 
-_API, _METRICS = 8_000, 9_090
+_API, _METRICS, _ETCD = 8_000, 9_090, 2_379
 _NODES = 2
 # Beside a worker, which has the whole node but for one core and 2 GiB.
-_FRONTEND = {"cpu": "1", "memory": "2048Mi"}
+_FRONTEND = {"cpu": "800m", "memory": "1536Mi"}
+_STORE = {"cpu": "200m", "memory": "512Mi"}
 _LABEL = "ultracluster/serves"
 
 
 def disaggregated(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     """Return a set of nodes that compute prompts, one of nodes that compute tokens, and the Service of the API.
 
-    Each node is a replica of the model. The API runs beside each worker that computes tokens.
+    Each node is a replica of the model. The API runs beside each worker that computes tokens, and so does etcd, of which
+    that of the first one is used.
 
     See: https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24)
     """
@@ -77,22 +79,23 @@ def _set(
         "gpus_per_node": str(group.instance_type.gpus),
         "DYN_REQUEST_PLANE": "tcp",
         "DYN_EVENT_PLANE": "zmq",
-        "DYN_DISCOVERY_BACKEND": "file",
+        "DYN_DISCOVERY_BACKEND": "etcd",
+        # The first pod of the set, by its headless Service.
+        "ETCD_ENDPOINTS": f"http://{name}-decode-0.{name}-decode:{_ETCD}",
         "DYN_SYSTEM_PORT": str(_METRICS),
     }
-    discovery = {"name": "DYN_FILE_KV", "value": f"{directory}/dynamo/$(POD_NAMESPACE)/{name}"}
     model = given.model or f"{directory}/model"
-    command = ["bash", "-c", f'mkdir -p "$DYN_FILE_KV"\n{text}worker {role} "$@"\n', "worker", model]
+    command = ["bash", "-c", f'{text}worker {role} "$@"\n', "worker", model]
     pod = node_pod(
         platform, group, container="worker", image=image, command=command, env=env, beside_launcher=role == "decode"
     )
     plain = {**pod, "containers": [*pod["containers"]]}
     main = pod["containers"][0]
-    main["env"] += [namespaced(), discovery, *cached(platform, group)]
+    main["env"] += [namespaced(), *cached(platform, group)]
     probed = {**main, "readinessProbe": {"httpGet": {"path": "/health", "port": _METRICS}, "periodSeconds": 10}}
     pod["containers"] = [probed]
     if role == "decode":
-        pod["containers"].append(_frontend(main, image, text))
+        pod["containers"] += [_frontend(main, image, text), _store(group)]
     annotations = {**near(platform, group), **metrics_port(_METRICS)}
     head = {"annotations": annotations, "labels": {_LABEL: name, "role": role}}
     return make(
@@ -116,9 +119,9 @@ def _set(
 
 
 def _frontend(worker: Object, image: str, text: str) -> Object:
-    discovery = [item for item in worker["env"] if item["name"].startswith(("DYN_", "POD_"))]
+    discovery = [item for item in worker["env"] if item["name"].startswith(("DYN_", "ETCD_", "POD_"))]
     return {
-        "command": ["bash", "-c", f'mkdir -p "$DYN_FILE_KV"\n{text}frontend\n'],
+        "command": ["bash", "-c", f"{text}frontend\n"],
         "env": [
             *(item for item in discovery if item["name"] != "DYN_SYSTEM_PORT"),
             {"name": "port", "value": str(_API)},
@@ -132,6 +135,21 @@ def _frontend(worker: Object, image: str, text: str) -> Object:
     }
 
 
+def _store(group: PlatformNodes) -> Object:
+    return {
+        "command": [
+            "etcd",
+            "--data-dir=/tmp/etcd",
+            "--unsafe-no-fsync",
+            f"--listen-client-urls=http://0.0.0.0:{_ETCD}",
+            f"--advertise-client-urls=http://0.0.0.0:{_ETCD}",
+        ],
+        "image": image_for(group, ETCD),
+        "name": "etcd",
+        "resources": {"limits": _STORE, "requests": _STORE},
+    }
+
+
 DISAGGREGATED = KubernetesForm(
     file="dynamo.yaml",
     kind="LeaderWorkerSet",
@@ -140,5 +158,4 @@ DISAGGREGATED = KubernetesForm(
     nodes=lambda group: _NODES,
     settings=("nodes", "gpus", "image", "prefill", "model"),
     image=DYNAMO,
-    on_shared=True,
 )

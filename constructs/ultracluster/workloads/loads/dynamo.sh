@@ -1,10 +1,25 @@
 # shellcheck shell=bash
 # Dynamo: some nodes compute prompts, the others tokens, and NIXL moves the keys and values between them. Its default,
-# UCX, is slow over EFA: LIBFABRIC is chosen. Workers find each other in a directory that all nodes share.
-# https://github.com/ai-dynamo/dynamo, docs/kubernetes/cloud-providers/eks/efa.md (commit 0c21bf2) and
-# examples/backends/vllm/launch (read 2026-11-24)
+# UCX, is slow over EFA: LIBFABRIC is chosen. Workers and API find each other in etcd: a directory that nodes share tells
+# none of them what another one wrote, for Dynamo watches it with inotify.
+# https://github.com/ai-dynamo/dynamo, docs/kubernetes/cloud-providers/eks/efa.md (commit 0c21bf2, read 2026-11-24),
+# docs/pages/backends/vllm/multi-node.md and lib/runtime/src/storage/kv/file.rs (read 2026-11-26)
+# shellcheck disable=SC2329  # one node runs it
+store() {
+    exec etcd --data-dir="$(mktemp -d)" --unsafe-no-fsync --log-level=warn \
+        --listen-client-urls="http://0.0.0.0:${ETCD_ENDPOINTS##*:}" --advertise-client-urls="${ETCD_ENDPOINTS:?}"
+}
+
+# Return once etcd listens: a worker that starts before it ends.
 # shellcheck disable=SC2329  # each node runs it
+joined() {
+    local address=${ETCD_ENDPOINTS#http://}
+    until (: <>"/dev/tcp/${address/://}") 2>/dev/null; do sleep 1; done
+}
+
+# shellcheck disable=SC2329  # one node runs it
 frontend() {
+    joined
     exec python3 -m dynamo.frontend --http-port="${port:?}"
 }
 
@@ -12,6 +27,7 @@ frontend() {
 worker() {
     local role=$1 model=$2
     shift 2
+    joined
     exec python3 -m dynamo.vllm --model "$model" --tensor-parallel-size="${gpus_per_node:?}" --disaggregation-mode="$role" \
         --kv-transfer-config='{"kv_connector":"NixlConnector","kv_role":"kv_both","kv_connector_extra_config":{"backends":["LIBFABRIC"]}}' \
         "$@"
