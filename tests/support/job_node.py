@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
 
 from support import ROOT
 from ultracluster.boot import NodeBoot
 from ultracluster.clusterfile import load
-from ultracluster.workloads import slurm_jobs
+from ultracluster.workloads import slurm_jobs, workload_files
 
 SRUN = """\
 #!/usr/bin/env bash
@@ -82,3 +85,26 @@ class Node:
 
     def calls(self, name: str) -> list[str]:
         return (self.said / name).read_text().splitlines()
+
+
+def rendered(cluster: str, name: str, **settings: str) -> list[str]:
+    files = workload_files(load(str(ROOT / "examples" / f"{cluster}.yaml")), name, settings=settings)
+    # The model and the data are not here; test_model_fit.py has the test for them.
+    return [re.sub(r'compgen -G "[^"]+"', "true", file.text) for file in files]
+
+
+def pods(text: str) -> list[Any]:
+    """Pods of a manifest, whatever creates them."""
+    result: list[Any] = []
+
+    def search(value: Any) -> None:
+        if isinstance(value, dict):
+            result.extend([value] if "containers" in value else [])
+            for part in value.values():
+                search(part)
+        elif isinstance(value, list):
+            for part in value:
+                search(part)
+
+    search(list(YAML(typ="safe").load_all(text)))
+    return result

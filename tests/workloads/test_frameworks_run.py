@@ -8,17 +8,14 @@ import shlex
 import subprocess
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 
-from support import ROOT
-from support.job_node import Node
+from support.job_node import Node, pods, rendered
 from support.ports import free_ports
 from ultracluster.boot import deep_check
-from ultracluster.clusterfile import load
-from ultracluster.workloads import IMAGES, workload_files
+from ultracluster.workloads import IMAGES
 from ultracluster.workloads._containers import layer_of
 
 # Prints the variables of the rendezvous, which a program reads.
@@ -60,29 +57,6 @@ exit "$code"
 """
 
 
-def rendered(cluster: str, name: str, **settings: str) -> list[str]:
-    files = workload_files(load(str(ROOT / "examples" / f"{cluster}.yaml")), name, settings=settings)
-    # The model and the data are not here; test_model_fit.py has the test for them.
-    return [re.sub(r'compgen -G "[^"]+"', "true", file.text) for file in files]
-
-
-def pods(text: str) -> list[Any]:
-    """Pods of a manifest, whatever creates them."""
-    result: list[Any] = []
-
-    def search(value: Any) -> None:
-        if isinstance(value, dict):
-            result.extend([value] if "containers" in value else [])
-            for part in value.values():
-                search(part)
-        elif isinstance(value, list):
-            for part in value:
-                search(part)
-
-    search(list(yaml.safe_load_all(text)))
-    return result
-
-
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
     return Node(tmp_path)
@@ -102,6 +76,8 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
         "llama3_8b_pretrain_config",
         "model.tensor_model_parallel_size=8",
         "model.pipeline_model_parallel_size=2",
+        "train.micro_batch_size=1",
+        "train.global_batch_size=32",
         "model.sequence_parallel=true",
         "checkpoint.save_interval=50",
         "--dataset=llm-pretrain",
@@ -237,84 +213,6 @@ def test_dynamo_on_kubernetes_has_an_api_beside_each_worker_that_computes_tokens
         assert environment["ETCD_ENDPOINTS"] == "http://dynamo-train-decode-0.dynamo-train-decode:2379"
         assert environment["DYN_DISCOVERY_BACKEND"] == "etcd"
         assert "/fsx" in [mount["mountPath"] for mount in container["volumeMounts"]]
-
-
-CURL = """\
-#!/bin/bash
-while [ "$1" != --output ]; do shift; done
-cp "$INSTALLER" "$2"
-"""
-PYTHON = """\
-#!/bin/bash
-echo "$*" >>"$SAID/python3"
-cat requirements.txt >>"$SAID/python3" 2>/dev/null || true
-"""
-# Four nodes have joined the head, which is gone for the workers at once.
-RAY = """\
-#!/bin/bash
-case $1 in
-    status) exit 1 ;;
-    list) for node in 1 2 3 4; do echo '"node_id": 1,'; done ;;
-esac
-"""
-
-
-class VerlJob:
-    """The veRL job with the checksum of an installer of EFA that is a fake."""
-
-    def __init__(self, node: Node) -> None:
-        installer = node.directory / "installer.tar.gz"
-        script = b'#!/bin/sh\necho "$*" >>"$SAID/installer"\n'
-        with tarfile.open(installer, "w:gz") as archive:
-            member = tarfile.TarInfo("aws-efa-installer/efa_installer.sh")
-            member.size, member.mode = len(script), 0o755
-            archive.addfile(member, io.BytesIO(script))
-        node.provide("curl", CURL.replace("$INSTALLER", str(installer)))
-        node.provide("python3", PYTHON)
-        node.provide("ray", RAY)
-        pinned = IMAGES["verl"].parts[1]
-        self.good = hashlib.sha256(installer.read_bytes()).hexdigest()
-        (text,) = rendered("slurm-512-gpus", "rl", nodes="1")
-        assert pinned in text
-        self.text = text.replace(pinned, self.good)
-        self.pinned = text
-
-
-def test_the_image_of_verl_gets_its_layer_once_from_parts_with_checksums(node: Node) -> None:
-    verl = VerlJob(node)
-    done = node.run_text(verl.pinned, "x", nodes=1)
-    assert done.returncode == 2
-    assert "sha256sum: WARNING: 1 computed checksum did NOT match" in done.stderr
-    assert "cannot make" in done.stderr
-    assert not (node.said / "installer").exists()
-    for _ in range(2):
-        done = node.run_text(verl.text, "x", nodes=1)
-        assert done.returncode == 0, done.stderr
-    assert node.calls("installer") == ["--yes --skip-kmod --skip-limit-conf --no-verify"]
-    assert "verl==0.9.1 --hash=sha256:" in "\n".join(node.calls("python3"))
-    (image,) = (word.partition("=")[2] for word in node.calls("srun") if word.startswith("--container-image"))
-    assert Path(image).parent == node.directory / "fsx/ana/containers"
-    assert Path(image).name.startswith("verlai+verl=vllm024.dev2-")
-    other = node.run_text(verl.text, "x", nodes=1, IMAGE="registry.io#verl:1")
-    assert other.returncode == 0, other.stderr
-    assert len(node.calls("installer")) == 1, "an image of the user has what it needs"
-
-
-def test_verl_trains_on_the_nodes_that_do_not_generate(node: Node) -> None:
-    node.provide("ray", RAY)
-    node.provide("python3")
-    (text,) = rendered("slurm-512-gpus", "rl", nodes="4", rollout="1")
-    assert node.run_text(text, "x", nodes=4, IMAGE="").returncode == 0
-    (call,) = node.calls("python3")
-    assert "-m verl.experimental.one_step_off_policy.main_ppo trainer.nnodes=3 trainer.n_gpus_per_node=8 " in call
-    assert "actor_rollout_ref.hybrid_engine=False rollout.nnodes=1 rollout.n_gpus_per_node=8 x" in call
-    refused = node.run_text(text, "x", nodes=4, IMAGE="", ROLLOUT="4")
-    assert (refused.returncode, refused.stderr) == (2, "job: ROLLOUT=4 of 4 nodes leaves none that trains\n")
-    (manifest,) = rendered("eks-512-gpus", "rl", nodes="4", rollout="1")
-    (pod,) = pods(manifest)
-    assert {"name": "rollout_nodes", "value": "1"} in pod["containers"][0]["env"]
-    assert pod["containers"][0]["image"] == "docker.io/verlai/verl:vllm024.dev2"
-    assert f"layer {' '.join(IMAGES['verl'].parts)} || exit\n" in pod["containers"][0]["command"][5]
 
 
 @pytest.mark.parametrize(

@@ -169,14 +169,17 @@ def test_verl_runs_on_the_first_node_once_all_have_joined_and_stops_ray(node: No
     done = node.run("slurm-512-gpus:train/rl", "data.train_files=x", nodes=2, IMAGE="")
     assert done.returncode == 0, done.stderr
     (trainer,) = node.calls("python3")
-    assert trainer.startswith("0: python3 -m verl.trainer.main_ppo trainer.nnodes=2 trainer.n_gpus_per_node=8 ")
+    assert trainer.startswith("0: python3 -m verl.trainer.main_ppo ")
+    assert " trainer.nnodes=2 trainer.n_gpus_per_node=8 " in trainer
     assert trainer.endswith(" data.train_files=x")
     ray = node.calls("ray")
     assert ray[0].startswith("0: ray start --num-gpus=8 --num-cpus=192")
     assert "0: ray stop" in ray
-    assert ray[-3].startswith("1: ray start")
-    assert "--address=" in ray[-3]
-    assert ray[-1] == "1: ray stop"
+    joins, *asks, stops = (line for line in ray if line.startswith("1: "))
+    assert joins.startswith("1: ray start --num-gpus=8 --num-cpus=192")
+    assert "--address=" in joins
+    assert [line.partition(" --address")[0] for line in asks] == ["1: ray status"] * 2, "a busy head may miss one"
+    assert stops == "1: ray stop"
 
 
 def test_a_failure_of_verl_is_the_exit_code_of_the_job(node: Node) -> None:
@@ -188,7 +191,7 @@ def test_a_failure_of_verl_is_the_exit_code_of_the_job(node: Node) -> None:
 def test_vllm_is_tensor_parallel_in_a_node_and_pipeline_parallel_between_nodes(node: Node) -> None:
     node.provide("vllm")
     assert node.run("slurm-512-gpus:train/inference", "/fsx/model", "--port=9", nodes=1).returncode == 0
-    assert node.calls("vllm") == ["0: vllm serve /fsx/model --tensor-parallel-size=8 --port=9"]
+    assert node.calls("vllm") == ["0: vllm serve /fsx/model --port=8000 --tensor-parallel-size=8 --port=9"]
     node.run("slurm-512-gpus:train/inference", "/fsx/model", nodes=2)
     first, second = node.calls("vllm")[1:]
     assert "--pipeline-parallel-size=2 --nnodes=2 --node-rank=0 --master-addr=" in first
@@ -216,7 +219,7 @@ def test_vllm_keeps_to_the_tensor_parallelism_of_the_file(node: Node) -> None:
     (file,) = workload_files(cluster, "inference", settings={"tensor_parallel": "4", "nodes": "2", "model": "meta/m"})
     assert node.run_text(file.text, nodes=2).returncode == 0
     first, second = node.calls("vllm")
-    assert "serve meta/m --tensor-parallel-size=4 --pipeline-parallel-size=4 --nnodes=2 --node-rank=0" in first
+    assert "serve meta/m --port=8000 --tensor-parallel-size=4 --pipeline-parallel-size=4 --nnodes=2 " in first
     assert second.endswith(" --headless")
     text = file.text.replace("tensor_parallel=4", "tensor_parallel=16")
     done = node.run_text(text, nodes=3)

@@ -57,7 +57,7 @@ def test_rejects_a_model_that_does_not_fit(cluster: str, name: str, settings: di
     [
         ("inference", {"parameters": "671B", "active_parameters": "37B", "precision": "fp8", "nodes": "1"}),
         ("inference", {"parameters": "671B", "active_parameters": "37B", "nodes": "2"}),
-        ("megatron", {"parameters": "405B", "tensor_parallel": "8", "pipeline_parallel": "16"}),
+        ("megatron", {"parameters": "405B", "tensor_parallel": "8", "pipeline_parallel": "16", "recipe": "r"}),
         ("rl", {"parameters": "70B", "nodes": "4", "rollout": "2"}),
     ],
 )
@@ -79,19 +79,67 @@ def test_the_size_of_a_model_gives_layout_and_checkpoints_of_the_plan() -> None:
         fsdp=False,
         assumptions=Assumptions(checkpoint_stall_seconds=stall),
     )
-    (text,) = files(SLURM, "megatron", parameters="70B")
+    (text,) = files(SLURM, "megatron", parameters="70B", recipe="r")
     for degree in ("tensor", "pipeline", "context", "expert"):
         name = degree if degree == "context" else f"{degree}_model"
         assert f'"model.{name}_parallel_size={plan.number(f"{degree}_parallel"):g}"' in text
     seconds = round(checkpoint_seconds(64, stall))
     assert f"\ncheckpoint_seconds={seconds}\n" in text
     assert f'"checkpoint.save_interval={round(seconds / plan.number("step_seconds"))}"' in text
-    (gang,) = files(EKS, "megatron", parameters="70B", checkpoint_steps="9")
+    # Its steps are those of the plan, and the signal leaves the time for a step and a checkpoint.
+    each = round(plan.number("batch_tokens") / 8192 / 512)
+    assert f'"train.global_batch_size=$((SLURM_JOB_NUM_NODES * gpus_per_node * {each}))"' in text
+    assert '"model.seq_length=8192" "dataset.seq_length=8192"' in text
+    assert "#SBATCH --signal=B:USR1@300\n" in text
+    (gang,) = files(EKS, "megatron", parameters="70B", checkpoint_steps="9", recipe="r")
     assert "ULTRACLUSTER_CHECKPOINT_SECONDS" in [item["name"] for item in trainer(gang)["env"]]
     assert "checkpoint.save_interval=9" in trainer(gang)["command"]
-    (larger,) = files(SLURM, "megatron", parameters="405B", nodes="20")
+    (larger,) = files(SLURM, "megatron", parameters="405B", nodes="20", recipe="r")
     assert "recompute" in larger, "it fits only if activations are computed again"
     assert "recompute" not in text
+
+
+def test_a_checkpoint_that_takes_long_is_requested_earlier() -> None:
+    text = (ROOT / "examples/slurm-512-gpus.yaml").read_text()
+    slow = loads(text.replace("{throughput: 40 GB/s}", "{throughput: 5 GB/s, capacity: 24 TiB}"), "x")
+    spec = slow.lustre_spec
+    assert spec
+    (job,) = files(slow, "megatron", parameters="405B", recipe="r")
+    seconds = int(job.split("USR1@")[1].split("\n")[0])
+    assert seconds > 405e9 * 14 / float(spec.disk_write_mb_per_s) / 1e6
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("megatron", {"parameters": "70B"}, r"parameters=70B is the size .* its default recipe: name the .* recipe="),
+        ("torchtitan", {"precision": "fp8"}, r"torchtitan has no option for precision=fp8"),
+        ("pretrain", {"precision": "fp8"}, r"trains in BF16: precision=fp8 needs program="),
+        ("inference", {"active_parameters": "3B"}, r"set parameters too"),
+    ],
+)
+def test_rejects_settings_of_another_model(name: str, settings: dict[str, str], message: str) -> None:
+    for cluster in (SLURM, EKS):
+        with pytest.raises(Refusal, match=message):
+            files(cluster, name, **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "slurm", "kubernetes"),
+    [
+        ("megatron", '"mixed_precision=bf16_with_fp8_current_scaling_mixed"', '"model.seq_length=4096"'),
+        ("maxtext", '"quantization=fp8"', "- max_target_length=4096"),
+        ("inference", "--quantization=fp8 --max-model-len=4096", "- --max-model-len=4096"),
+        ("sglang", "--quantization=fp8 --context-length=4096", "- --quantization=fp8"),
+        ("dynamo", "--quantization=fp8 --max-model-len=4096", "- --max-model-len=4096"),
+    ],
+)
+def test_the_framework_gets_sequence_and_precision(name: str, slurm: str, kubernetes: str) -> None:
+    given = {"sequence": "4096", "precision": "fp8"} | ({} if name in ("megatron", "maxtext") else {"model": "/fsx/m"})
+    (job,) = files(SLURM, name, **given)
+    assert slurm in job
+    (manifest,) = files(EKS, name, **given)
+    assert kubernetes.strip('"') in manifest
 
 
 @pytest.mark.parametrize("nodes", ["4", "64"])

@@ -65,7 +65,7 @@ def _builder() -> str:
             return tool
         problems.append(f"; {Path(tool).name}: {done.stderr.strip() or done.returncode}")
     names, remedy = ", ".join(_BUILDERS), "install or start one, or write the files for CodeBuild with --files"
-    fail(f"none of {names} works here{''.join(problems)}; {remedy}")
+    return fail(f"none of {names} works here{''.join(problems)}; {remedy}")
 
 
 def _is_pushed(address: str) -> bool:
@@ -78,7 +78,7 @@ def _is_pushed(address: str) -> bool:
     try:
         return platform.has(address, platform.ecr_password(host))
     except (platform.ApplyError, OSError) as error:
-        fail(f"registry {host}: {error}; check the credentials and the path to the registry")
+        return fail(f"registry {host}: {error}; check the credentials and the path to the registry")
 
 
 def _use(address: str) -> str:

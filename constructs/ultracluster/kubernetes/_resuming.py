@@ -12,6 +12,8 @@ REQUESTED_END = 85
 # As long as the notice of a Spot Instance:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html (read 2026-11-23)
 _GRACE_SECONDS = 120
+# Of the team, for models that Hugging Face gives to some accounts only.
+_TOKEN = {"key": "token", "name": "hugging-face", "optional": True}
 
 
 def gang_command(*program: str) -> list[str]:
@@ -25,10 +27,11 @@ def run_directory(platform: Platform) -> str:
 
 
 def cached(platform: Platform, group: PlatformNodes) -> list[Object]:
-    """Return the environment that puts caches of compilers on the disks of the node; empty without such disks."""
+    """Return the environment of downloads and caches: those of compilers are on the disks of the node, if it has any."""
     scratch = scratch_of(platform, group)
     names = ("XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
-    return [_env(name, f"{scratch}/cache/$(POD_NAMESPACE)/{name.lower()}") for name in names] if scratch else []
+    caches = [_env(name, f"{scratch}/cache/$(POD_NAMESPACE)/{name.lower()}") for name in names] if scratch else []
+    return [*caches, {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": _TOKEN}}]
 
 
 def namespaced() -> Object:

@@ -1,7 +1,7 @@
 """Options by which training frameworks take the settings of a workload."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ultracluster.workloads._workload import Settings
@@ -21,7 +21,14 @@ class Framework:
         data: Options of the data, with `{data}`.
         model: Options of the directory of the model, with `{model}`.
         tensor: Further options if tensor parallelism is more than 1.
+        pipeline: Further options if the pipeline has several stages, with `{stages}`.
         recompute: Options with which the backward pass computes all activations again.
+        sequence: Options of the length of a sequence, with `{sequence}`, and `{twice}` of it.
+        fp8: Options of FP8, or none if it has none.
+        batch: Options of the sequences of a step, with `{batch}`, or those of a GPU, with `{each}`.
+        any_batch: Whether a recipe has a batch that not every number of GPUs divides: without one of the plan, it is
+            a sequence for each GPU.
+        steps: Steps between two checkpoints by default, where the framework's own are too many; 0: its own.
     """
 
     degrees: Mapping[str, str]
@@ -30,27 +37,51 @@ class Framework:
     data: tuple[str, ...]
     model: tuple[str, ...] = ()
     tensor: tuple[str, ...] = ()
+    pipeline: tuple[str, ...] = ()
     recompute: tuple[str, ...] = ()
+    sequence: tuple[str, ...] = ()
+    fp8: tuple[str, ...] = ()
+    batch: tuple[str, ...] = ()
+    any_batch: bool = False
+    steps: int = 0
 
-    def options(self, given: Settings, run: str) -> list[str]:
+    def options(self, given: Settings, run: str = "", times: Callable[[int], str] = str) -> list[str]:
         """Return the options of the given settings; the framework has defaults for the others.
 
         Args:
             given: Settings.
             run: Directory of the checkpoints, as the shell or Kubernetes expands it.
+            times: Returns a multiple of the GPUs of the job, likewise.
         """
-        degrees = {name: getattr(given, name) for name in DEGREES}
+        degrees = {name: getattr(given, name) for name in self.degrees}
         options = [f"{self.degrees[name]}{value}" for name, value in degrees.items() if value is not None]
+        if given.batch or self.any_batch:
+            each = given.batch or 1
+            options += [option.replace("{batch}", times(each)).replace("{each}", str(each)) for option in self.batch]
         options += self.tensor if (given.tensor_parallel or 1) > 1 else ()
+        if (stages := given.pipeline_parallel or 1) > 1:
+            options += [option.replace("{stages}", str(stages)) for option in self.pipeline]
         options += self.recompute if given.recompute else ()
-        options += [f"{self.interval}{given.checkpoint_steps}"] if given.checkpoint_steps else []
+        options += self.fp8 if given.precision == "fp8" else ()
+        if given.sequence is not None:
+            values = {"{sequence}": str(given.sequence), "{twice}": str(2 * given.sequence)}
+            options += [_filled(option, values) for option in self.sequence]
+        steps = given.checkpoint_steps or self.steps
+        options += [f"{self.interval}{steps}"] if steps else []
         options += [option.replace("{data}", given.data) for option in self.data if given.data]
         options += [option.replace("{model}", given.model) for option in self.model if given.model]
         return options + [option.replace("{run}", run) for option in self.checkpoints]
 
 
+def _filled(option: str, values: Mapping[str, str]) -> str:
+    for place, value in values.items():
+        option = option.replace(place, value)
+    return option
+
+
 #: https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), scripts/training/run_recipe.py and
-#: src/megatron/bridge/training/config.py (read 2026-11-24)
+#: src/megatron/bridge/training/config.py (read 2026-11-24). The batch of a recipe is for a number of GPUs, and Megatron
+#: refuses one that micro batch x data parallelism does not divide: recipes/common.py (read 2026-11-26).
 MEGATRON_BRIDGE = Framework(
     degrees=MappingProxyType(
         {
@@ -69,6 +100,10 @@ MEGATRON_BRIDGE = Framework(
         "model.recompute_method=uniform",
         "model.recompute_num_layers=1",
     ),
+    sequence=("model.seq_length={sequence}", "dataset.seq_length={sequence}"),
+    fp8=("mixed_precision=bf16_with_fp8_current_scaling_mixed",),
+    batch=("train.micro_batch_size=1", "train.global_batch_size={batch}"),
+    any_batch=True,
 )
 #: https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/configs/base.yml (read 2026-11-24): `ici`
 #: is inside a node or NVLink domain, `dcn` between them.
@@ -81,10 +116,16 @@ MAX_TEXT = Framework(
             "expert_parallel": "ici_expert_parallelism=",
         }
     ),
-    checkpoints=("base_output_directory={run}", "enable_checkpointing=true"),
+    # The last one: else a signal ends the training without a checkpoint, with exit code 0.
+    checkpoints=("base_output_directory={run}", "enable_checkpointing=true", "enable_autocheckpoint=true"),
     interval="checkpoint_period=",
-    data=("dataset_type=grain", "grain_train_files={data}"),
+    data=("dataset_type=grain", "grain_train_files={data}/*.array_record*"),
     recompute=("remat_policy=full",),
+    sequence=("max_target_length={sequence}",),
+    fp8=("quantization=fp8",),
+    batch=("per_device_batch_size={each}",),
+    # Its own are 10,000.
+    steps=500,
 )
 #: https://github.com/pytorch/torchtitan (0.3.0 on PyPI), torchtitan/config/configs.py (read 2026-11-25)
 TITAN = Framework(
@@ -92,4 +133,29 @@ TITAN = Framework(
     checkpoints=("--dump_folder={run}",),
     interval="--checkpoint.interval=",
     data=("--dataloader.dataset_path={data}",),
+    # Each stage needs a part of the batch: torch/distributed/pipelining/schedules.py.
+    pipeline=("--training.local_batch_size={stages}",),
+    sequence=("--training.seq_len={sequence}",),
+    batch=("--training.local_batch_size=1", "--training.global_batch_size={batch}"),
 )
+#: verl 0.9.1 on PyPI, verl/trainer/config/ppo_trainer.yaml (read 2026-11-26), which writes no checkpoints by default.
+VERL_TRAINER = Framework(
+    degrees=MappingProxyType({}),
+    checkpoints=("trainer.default_local_dir={run}", "trainer.resume_mode=auto"),
+    interval="trainer.save_freq=",
+    data=("data.train_files={data}/train.parquet", "data.val_files={data}/test.parquet"),
+    model=("actor_rollout_ref.model.path={model}",),
+    sequence=("data.max_response_length={sequence}", "actor_rollout_ref.actor.ppo_max_token_len_per_gpu={twice}"),
+    steps=10,
+)
+#: https://docs.vllm.ai/en/stable/configuration/engine_args (read 2026-11-26); of Dynamo's workers too.
+VLLM_OPTIONS = Framework(
+    degrees=MappingProxyType({}),
+    checkpoints=(),
+    interval="",
+    data=(),
+    sequence=("--max-model-len={sequence}",),
+    fp8=("--quantization=fp8",),
+)
+#: https://docs.sglang.io/advanced_features/server_arguments.html (read 2026-11-26)
+SGLANG_OPTIONS = replace(VLLM_OPTIONS, sequence=("--context-length={sequence}",))

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.ec2 import image_software as software
-from ultracluster.workloads._packages import AGENT, AGENT_TOOLS, TORCHTITAN_PACKAGES, TRANSFORMERS
+from ultracluster.workloads._packages import AGENT, AGENT_TOOLS, TORCHTITAN_PACKAGES, TRANSFORMERS, VERL_PACKAGES
 
 _HUB = "docker.io"
 
@@ -128,7 +128,7 @@ DYNAMO = ContainerImage(
     source=(
         "https://github.com/aws/deep-learning-containers (commit e0ecede) and "
         "https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24); checksum of etcd: "
-        "https://github.com/kubernetes-sigs/kubespray (commit 46dbdd3), roles/kubespray_defaults/vars/main/checksums.yml"
+        "https://github.com/kubernetes-sigs/kubespray (commit 46dbdd3), roles/kubespray_defaults"
     ),
     layer="layer-etcd.sh",
     parts=(_ETCD, "887afaa4a99f22d802ccdfbe65730a5e79aa5c9ce2c8799c67e9d804c50ecedb"),
@@ -140,7 +140,7 @@ ETCD = ContainerImage(
     tag=f"{_ETCD}-0",
     architectures=("x86_64", "arm64"),
     holds=f"etcd {_ETCD}, by which pods of Dynamo find each other",
-    source="https://github.com/kubernetes/kubernetes, cmd/kubeadm/app/constants/constants.go (1.35, read 2026-11-26)",
+    source="https://github.com/kubernetes-sigs/kubespray (commit 46dbdd3), and kubeadm 1.35 (read 2026-11-26)",
     registry="registry.k8s.io",
     common=False,
 )
@@ -151,15 +151,14 @@ VERL = ContainerImage(
     tag="vllm024.dev2",
     architectures=("x86_64",),
     holds="vLLM 0.24.0, PyTorch 2.11.0, Megatron Core 0.18.0, CUDA 13.0; EFA and veRL are added to it",
-    # What veRL 0.9.1 requires of vLLM and PyTorch is in this image.
+    # What veRL 0.9.1 requires of vLLM and PyTorch is in this image; its transformers and TransferQueue are older.
     source=f"{_VERL}, docker/Dockerfile.stable.vllm and .github/workflows (read 2026-11-24)",
     registry=_HUB,
     layer="layer-verl.sh",
     parts=(
         software.EFA.version,
         software.EFA.sha256,
-        "0.9.1",
-        "db6e6f2a8d9d5808d9ec32d357a42319fdc6967df688ff9d9810050f49bfdd14",
+        *VERL_PACKAGES,
     ),
     common=False,
 )

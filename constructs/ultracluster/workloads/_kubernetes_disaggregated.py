@@ -18,6 +18,7 @@ from ultracluster.kubernetes import (
     near,
     node_pod,
 )
+from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
@@ -34,8 +35,8 @@ _LABEL = "ultracluster/serves"
 def disaggregated(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     """Return a set of nodes that compute prompts, one of nodes that compute tokens, and the Service of the API.
 
-    Each node is a replica of the model. The API runs beside each worker that computes tokens, and so does etcd, of which
-    that of the first one is used.
+    Each node is a replica of the model. The API runs beside each worker that computes tokens, and so does etcd, of
+    which that of the first one is used.
 
     See: https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24)
     """
@@ -85,7 +86,7 @@ def _set(
         "DYN_SYSTEM_PORT": str(_METRICS),
     }
     model = given.model or f"{directory}/model"
-    command = ["bash", "-c", f'{text}worker {role} "$@"\n', "worker", model]
+    command = ["bash", "-c", f'{text}worker {role} "$@"\n', "worker", model, *VLLM_OPTIONS.options(given)]
     pod = node_pod(
         platform, group, container="worker", image=image, command=command, env=env, beside_launcher=role == "decode"
     )

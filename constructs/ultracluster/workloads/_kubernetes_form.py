@@ -7,7 +7,7 @@ from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, Platform
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
 from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
-from ultracluster.workloads._kubernetes_gang import TRAINING, image_for, job_set, layered, train_job
+from ultracluster.workloads._kubernetes_gang import TRAINING, has_train_jobs, image_for, job_set, layered, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
 from ultracluster.workloads._kubernetes_rl import rl_job
@@ -61,7 +61,8 @@ def _gpus(group: PlatformNodes, nodes: int) -> str:
 
 
 def _program(given: Settings) -> list[str]:
-    return [given.program or TRAINING, *(["--data", given.data] if given.data else [])]
+    length = ["--length", str(given.sequence)] if given.sequence and not given.program else []
+    return [given.program or TRAINING, *(["--data", given.data] if given.data else []), *length]
 
 
 def _gang(create: Callable[..., list[Object]], **further: str) -> Objects:
@@ -96,6 +97,7 @@ def _server(file: str, server: Server, what: str, nodes: int) -> KubernetesForm:
             model=given.model,
             tensor_parallel=given.tensor_parallel,
             image=given.image,
+            options=server.options.options(given),
         ),
         nodes=few,
         settings=(*_GANG, "tensor_parallel", "replicas", "model"),
@@ -106,15 +108,10 @@ def _nodes(nodes: int) -> str:
     return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
-def _has_train_jobs(platform: Platform) -> bool:
-    # The Kueue of task governance does not manage the kind TrainJob: see `hyperpod_kubernetes.TASK_GOVERNANCE`.
-    return platform.scheduler != "task-governance"
-
-
 TRAIN_JOB = KubernetesForm(
     file="train-job.yaml",
     kind="TrainJob",
-    applies=_has_train_jobs,
+    applies=has_train_jobs,
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
     objects=_gang(train_job, data="data", gate="gate"),
     settings=_GATED,
@@ -156,7 +153,7 @@ CHECKPOINTLESS_JOB = KubernetesForm(
 FINE_TUNE = KubernetesForm(
     file="finetune.yaml",
     kind="TrainJob",
-    applies=_has_train_jobs,
+    applies=has_train_jobs,
     title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}, as a TrainJob",
     objects=lambda platform, group, team, given: _fine_tune(platform, group, team, given),
     nodes=lambda group: 1,
@@ -176,9 +173,11 @@ RL = KubernetesForm(
         image=given.image,
         rollout=given.rollout,
         gate=given.gate or "nodes",
+        checkpoint_steps=given.checkpoint_steps,
+        sequence=given.sequence,
     ),
     nodes=lambda group: _few(group),
-    settings=(*_GANG, "rollout", "data", "model", "gate"),
+    settings=(*_GANG, "rollout", "data", "model", "checkpoint_steps", "gate"),
     image=VERL,
 )
 LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)

@@ -201,6 +201,14 @@ def layered(group: PlatformNodes, image: ContainerImage, command: Sequence[str])
     return ["bash", "-c", f'{layer_of(image)}exec "$@"\n', "node", *command]
 
 
+def has_train_jobs(platform: Platform) -> bool:
+    """Return False for the Kueue of task governance, which does not manage the kind TrainJob.
+
+    See `hyperpod_kubernetes.TASK_GOVERNANCE`.
+    """
+    return platform.scheduler != "task-governance"
+
+
 def first_pod(name: str) -> str:
     """Return the name of the first pod of a JobSet, which JobSet makes."""
     return f"{name}-node-0-0.{name}"

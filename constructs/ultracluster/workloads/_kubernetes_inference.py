@@ -1,6 +1,6 @@
 """Inference on several nodes: replicas of a model, each over the GPUs of a few nodes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ultracluster.kubernetes import (
@@ -20,6 +20,7 @@ from ultracluster.kubernetes import (
     node_pod,
 )
 from ultracluster.rules import Refusal
+from ultracluster.workloads._frameworks import SGLANG_OPTIONS, VLLM_OPTIONS, Framework
 from ultracluster.workloads._images import SGLANG, VLLM, ContainerImage
 from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
 from ultracluster.workloads._limits import JOB_NODES
@@ -35,6 +36,7 @@ class Server:
         name: Name of its container, and beginning of the name of its set.
         image: Its image.
         port: Port of its API and its metrics, on the leader.
+        options: Its options for settings.
         command: Returns its command, for a model, a port, GPUs of a tensor-parallel group, stages and nodes.
         worker: Arguments of nodes other than the leader.
     """
@@ -42,6 +44,7 @@ class Server:
     name: str
     image: ContainerImage
     port: int
+    options: Framework
     command: Callable[[str, int, int, int, int], list[str]]
     worker: tuple[str, ...] = ()
 
@@ -52,6 +55,7 @@ VLLM_SERVER = Server(
     name="vllm",
     image=VLLM,
     port=8_000,
+    options=VLLM_OPTIONS,
     command=lambda model, port, tensor, stages, nodes: [
         *("vllm", "serve", model, f"--port={port}"),
         *(f"--tensor-parallel-size={tensor}", f"--pipeline-parallel-size={stages}"),
@@ -64,6 +68,7 @@ SGLANG_SERVER = Server(
     name="sglang",
     image=SGLANG,
     port=30_000,
+    options=SGLANG_OPTIONS,
     command=lambda model, port, tensor, stages, nodes: [
         *("python3", "-m", "sglang.launch_server", "--model-path", model),
         *(f"--tp-size={tensor}", "--host=0.0.0.0", f"--port={port}", "--enable-metrics", f"--pp-size={stages}"),
@@ -85,6 +90,7 @@ def leader_worker_set(
     model: str = "",
     tensor_parallel: int | None = None,
     image: str = "",
+    options: Sequence[str] = (),
 ) -> list[Object]:
     """Return a server as a LeaderWorkerSet, which restarts leader and workers as one, and its Service.
 
@@ -99,6 +105,7 @@ def leader_worker_set(
         model: Directory of the model. By default, `model` of the first file system.
         tensor_parallel: GPUs of a tensor-parallel group, which divide those of a replica. By default, those of a node.
         image: Image of every pod. By default, the pinned one.
+        options: Further options of the server.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
@@ -113,7 +120,7 @@ def leader_worker_set(
     tensor = tensor_parallel or group.instance_type.gpus
     stages = size * group.instance_type.gpus // tensor
     model = model or f"{next(iter(platform.volumes), '/workspace')}/model"
-    serve = server.command(model, server.port, tensor, stages, size)
+    serve = [*server.command(model, server.port, tensor, stages, size), *options]
     pods = {"leaderworkerset.sigs.k8s.io/name": name}
     template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
     template["leaderTemplate"] = _template(platform, group, server, serve, image, role="leader")
@@ -151,8 +158,7 @@ def _template(
     image = image or image_for(group, server.image)
     pod = node_pod(platform, group, container=server.name, image=image, command=command)
     main = pod["containers"][0]
-    if caches := cached(platform, group):
-        main["env"] += [namespaced(), *caches]
+    main["env"] += [namespaced(), *cached(platform, group)]
     if role == "leader":
         main["ports"] = [{"containerPort": server.port, "name": "http", "protocol": "TCP"}]
         main["readinessProbe"] = {"httpGet": {"path": "/health", "port": server.port}, "periodSeconds": 10}

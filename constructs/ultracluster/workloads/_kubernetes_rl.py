@@ -4,9 +4,10 @@ from importlib import resources
 
 from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.workloads._containers import layer_of
+from ultracluster.workloads._frameworks import VERL_TRAINER
 from ultracluster.workloads._images import VERL
 from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
-from ultracluster.workloads._workload import Gate
+from ultracluster.workloads._workload import Gate, Settings
 
 # The index that Kubernetes gives every pod of an Indexed Job.
 _START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
@@ -23,6 +24,8 @@ def rl_job(
     image: str = "",
     rollout: int | None = None,
     gate: Gate = "nodes",
+    checkpoint_steps: int | None = None,
+    sequence: int | None = None,
 ) -> list[Object]:
     """Return veRL as a JobSet: its first pod is the head of Ray, and starts the training.
 
@@ -36,6 +39,8 @@ def rl_job(
         image: Image of every pod. By default, the pinned one, to which each pod adds what it lacks when it starts.
         rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
         gate: Test of the nodes before the program starts.
+        checkpoint_steps: Steps between two checkpoints. By default, 10.
+        sequence: Tokens of the longest answer. By default, veRL's.
 
     Raises:
         Refusal: If the group has too few nodes.
@@ -43,15 +48,16 @@ def rl_job(
     name = job_name("rl", group.name)
     requested = nodes_of(group, nodes)
     first = next(iter(platform.volumes), "/workspace")
-    data = data or f"{first}/data"
+    given = Settings(
+        data=data or f"{first}/data",
+        model=model or f"{first}/model",
+        checkpoint_steps=checkpoint_steps,
+        sequence=sequence,
+    )
     text = resources.files(__package__).joinpath("loads", "verl.sh").read_text(encoding="utf-8")
     if not image:
         text = f"{layer_of(VERL)}{text}"
-    arguments = [
-        f"data.train_files={data}/train.parquet",
-        f"data.val_files={data}/test.parquet",
-        f"actor_rollout_ref.model.path={model or f'{first}/model'}",
-    ]
+    arguments = VERL_TRAINER.options(given, "$(RUN)")
     env = {
         "nodes": str(requested),
         "gpus_per_node": str(group.instance_type.gpus),

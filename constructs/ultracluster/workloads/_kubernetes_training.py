@@ -1,12 +1,21 @@
 """Training with frameworks of others on Kubernetes."""
 
+from collections.abc import Callable
 from importlib import resources
 
 from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_form import KubernetesForm
-from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, layered, nodes_of, train_job
+from ultracluster.workloads._kubernetes_gang import (
+    first_pod,
+    has_train_jobs,
+    image_for,
+    job_set,
+    layered,
+    nodes_of,
+    train_job,
+)
 from ultracluster.workloads._workload import Settings
 
 _SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate")
@@ -18,8 +27,17 @@ _PROGRAM = "/opt/Megatron-Bridge/scripts/training/run_recipe.py"
 _START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
 
 
+def _times(group: PlatformNodes, given: Settings) -> Callable[[int], str]:
+    gpus = nodes_of(group, given.nodes) * group.instance_type.gpus
+    return lambda number: str(number * gpus)
+
+
 def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
-    recipe = ["--recipe", given.recipe or "qwen3_8b_pretrain_config", *MEGATRON_BRIDGE.options(given, _RUN)]
+    recipe = [
+        "--recipe",
+        given.recipe or "qwen3_8b_pretrain_config",
+        *MEGATRON_BRIDGE.options(given, _RUN, _times(group, given)),
+    ]
     return train_job(
         platform,
         group,
@@ -35,7 +53,7 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
 
 
 def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
-    options = [given.recipe or "llama3_8b", *TITAN.options(given, _RUN)]
+    options = [given.recipe or "llama3_8b", *TITAN.options(given, _RUN, _times(group, given))]
     command = ["torchrun", REPORTER, f"{PYTHON}/ultracluster_titan.py", *options]
     return train_job(
         platform,
@@ -54,7 +72,7 @@ def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings
 def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     name, nodes = job_name("maxtext", group.name), nodes_of(group, given.nodes)
     text = resources.files(__package__).joinpath("loads", "maxtext.sh").read_text(encoding="utf-8")
-    options = MAX_TEXT.options(given, _RUN)
+    options = MAX_TEXT.options(given, _RUN, _times(group, given))
     return job_set(
         platform,
         group,
@@ -77,6 +95,7 @@ TITAN_JOB = KubernetesForm(
         f"pre-training with torchtitan on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
     ),
     objects=_titan,
+    applies=has_train_jobs,
     settings=_SETTINGS,
     image=TORCHTITAN,
 )
@@ -87,6 +106,7 @@ MEGATRON_JOB = KubernetesForm(
         f"a recipe of Megatron Bridge on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
     ),
     objects=_megatron,
+    applies=has_train_jobs,
     settings=_SETTINGS,
     image=MEGATRON,
 )

@@ -105,8 +105,9 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
     for key, text in texts.items():
         if key == "software":
             _check_software(text)
-        elif not _PLAIN.fullmatch(text):
-            raise refused(f"{key}, the {SETTINGS[key]}, has letters, digits and ./:@#+=_-, got {text!r}")
+        elif not _PLAIN.fullmatch(text) or text.startswith("-") or ".." in text.split("/"):
+            allowed = "has letters, digits and ./:@#+=_-, without a dash at its beginning or .. in a path"
+            raise refused(f"{key}, the {SETTINGS[key]}, {allowed}, got {text!r}")
     for key, allowed in (("precision", ("bf16", "fp8")), ("gate", get_args(Gate))):
         if key in texts and texts[key] not in allowed:
             raise refused(f"{key} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {texts[key]!r}")
@@ -126,9 +127,11 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
         errors.append(_EFA(f"{text}: set nodes=1, or use a group with EFA"))
     if settings.tensor_parallel is not None:
         errors += _tensor(room, requested, settings.tensor_parallel)
-    errors += _degrees(room, requested, settings) or _roles(requested, form, settings)
+    errors += _degrees(room, requested, settings) or _inside(workload, room, settings)
+    errors += [] if errors else _roles(requested, form, settings)
     if not errors and workload.holds:
         settings, errors = fitted(form, workload.holds, room.record, requested, settings, room.lustre)
+    errors = errors or _of_another_model(workload, form, settings)
     if errors:
         raise Refusal("", errors)
     return settings
@@ -220,6 +223,15 @@ def _degrees(room: Room, nodes: int, settings: Settings) -> list[Message]:
     return []
 
 
+def _inside(workload: Workload, room: Room, settings: Settings) -> list[Message]:
+    degrees = {name: value for name in workload.inside if (value := getattr(settings, name) or 1) > 1}
+    if room.gpus % (product := prod(degrees.values())) == 0:
+        return []
+    shown = " x ".join(f"{name}={value}" for name, value in degrees.items())
+    text = f"{shown} = {product} GPUs, which {workload.name} keeps in one node, and {room.type} has {room.gpus}"
+    return [_PARALLEL(f"{text}: use degrees whose product divides {room.gpus}")]
+
+
 def _roles(nodes: int, form: Form, settings: Settings) -> list[Message]:
     for name, others in (("prefill", "computes tokens"), ("rollout", "trains")):
         # Dynamo always has both; veRL only if it is set.
@@ -228,6 +240,23 @@ def _roles(nodes: int, form: Form, settings: Settings) -> list[Message]:
             text = f"{name}={some} of {_count(nodes)} leaves none that {others}"
             return [_PARALLEL(f"{text}: use at least {some + 1} nodes")]
     return []
+
+
+def _of_another_model(workload: Workload, form: Form, settings: Settings) -> list[Message]:
+    """Return the errors of settings that describe another model than the one that the job trains."""
+    errors = []
+    if settings.active_parameters and not settings.parameters:
+        errors.append(_UNKNOWN("active_parameters are those of parameters that a token uses: set parameters too"))
+    if settings.parameters and "recipe" in form.settings and not settings.recipe:
+        text = f"parameters={settings.parameters / 1e9:g}B is the size of a model, and {workload.name} would train that"
+        errors.append(_UNKNOWN(f"{text} of its default recipe: name the model's with recipe="))
+    if settings.precision == "fp8" and not workload.fp8:
+        errors.append(_UNKNOWN(f"{workload.name} has no option for precision=fp8: leave it out"))
+    elif settings.precision == "fp8" and "program" in form.settings and not settings.program:
+        errors.append(
+            _UNKNOWN("the program of the job files trains in BF16: precision=fp8 needs program=, or leave it out")
+        )
+    return errors
 
 
 def _count(nodes: int) -> str:

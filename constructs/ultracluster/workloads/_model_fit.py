@@ -23,6 +23,7 @@ _GIB = 1 << 30
 # Figures of a plan that this does not read depend on the tokens.
 _TOKENS_PER_PARAMETER = 20
 _LEAST_STALL = 1.0
+_SEQUENCE = 8192
 
 
 class _DoesNotFitError(ValueError):
@@ -104,7 +105,7 @@ def _text(value: float | str) -> str:
 def _serving(model: "Model", record: InstanceType, gpus: int, given: Settings) -> list[Message]:
     from ultracluster.planning.workload import replica_fits
 
-    problem = replica_fits(model, record, gpus, precision=given.precision, tokens=given.sequence)
+    problem = replica_fits(model, record, gpus, precision=given.precision, tokens=given.sequence or _SEQUENCE)
     return [_MEMORY(problem)] if problem else []
 
 
@@ -128,7 +129,7 @@ def _training(
                 instance_type=record,
                 nodes=nodes,
                 precision=given.precision,
-                sequence=given.sequence,
+                sequence=given.sequence or _SEQUENCE,
                 layout=layout,
                 fsdp=holds == "sharded",
                 assumptions=assumptions,
@@ -145,9 +146,16 @@ def _with_plan(form: Form, given: Settings, plan: "Plan") -> Settings:
     """Return the settings with the interval of the plan, and with its degrees if none is given."""
     seconds = given.checkpoint_seconds or round(plan.checkpoint_interval_seconds)
     more = {"checkpoint_seconds": seconds, "recompute": "full recomputation" in str(plan["layout"].value)}
+    # A step, and a checkpoint, with room; in whole minutes.
+    needed = plan.number("step_seconds") + _ROOM * plan.number("checkpoint_stall_seconds")
+    more["request_seconds"] = max(given.request_seconds, 60 * ceil(needed / 60))
     if "checkpoint_steps" in form.settings:
         steps = max(1, round(seconds / plan.number("step_seconds")))
         more["checkpoint_steps"] = given.checkpoint_steps or steps
+        # The steps of the plan.
+        more["sequence"] = given.sequence or _SEQUENCE
+        gpus = round(plan.number("gpus"))
+        more["batch"] = max(1, round(plan.number("batch_tokens") / more["sequence"] / gpus))
     if set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
         more |= {name: int(plan.number(name)) for name in DEGREES if name in plan}
     return replace(given, **more)  # type: ignore[arg-type]  # whole numbers by their names

@@ -17,6 +17,12 @@ TRANSFORMERS = (
     "transformers==5.24.0 ff5ebedf9359f94bb63772b6380eba6e7104d010cbbb2cb82c788817ea7486f6",
     "truststore==0.10.5 9aaaedaefaf06d8b206278cf8b5012bc897f485a874503501e12d776df78951c",
 )
+#: veRL 0.9.1, and of what its metadata requires, what the image of its Dockerfile has in older versions.
+VERL_PACKAGES = (
+    "transferqueue==0.1.10 a8efceb971fe57d52ac7ddd86d9a6ef63f1824819dddc2ea980a96b73ff2f8ea",
+    "transformers==5.5.4 0bd6281b82966fe5a7a16f553ea517a9db1dee6284d7cb224dfd88fc0dd1c167",
+    "verl==0.9.1 db6e6f2a8d9d5808d9ec32d357a42319fdc6967df688ff9d9810050f49bfdd14",
+)
 #: torchtitan, without what it imports for Weights & Biases, and without servers of TensorBoard.
 TORCHTITAN_PACKAGES = (
     "absl-py==2.5.1 721200f2f0e9960f2ca9dc3a2a706b201f5f75d812c158f059cbbe29eeafbdb8",
@@ -39,8 +45,10 @@ TORCHTITAN_PACKAGES = (
     "tensorboard==2.21.0 7279316dcb6bd5bc391d623dea841531299cde1887310e8133bc34a996d32255",
     "tokenizers==0.23.3 376851d22bcf9d650a5c3090bb83e6cf9e895fbf0595369fa4cd43c1f69b5f87",
     "torch-checkpointing==0.1.1 2e9e1c7754196bc73c9db00037d03aea63fc858f8080fae65b273c4a8d82f5ca",
+    "torchao==0.18.0 6540b148e40ba81cbd4de86392225a076a1591146e9cebb099b3b234ba9feebe",
     "torchdata==0.11.0 52b940fbbe0e00fb21cabddf528449d1bec5bfb0d0823b7487b15f951658ee33",
     "torchtitan==0.3.0 5563ccf9a295b24e00a36087149e9c2d0686cecbd3972c31e67227029293af42",
+    "typeguard==4.6.1 aca1f365124873d5325b18aad1a3689d62f7184abe32d899413562cf51729d02",
     "tyro==1.0.17 89bbe5b4907965cac4077d2a1c3eaa3648afe177e214c57e490906d0ffef84c1",
     "xxhash==4.1.0 34b86625dc36b54403b525e1d7b74a64343d9b65cee6e94872c6bd70722267ac",
     "yarl==1.25.1 c6f117789d22dce188e5754e8bc65b7e6ebf8cb73963b9fa761f672a5883769d",

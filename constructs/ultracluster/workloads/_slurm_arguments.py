@@ -6,9 +6,13 @@ from ultracluster.workloads._workload import Settings
 
 def overrides(form: SlurmForm, given: Settings) -> str:
     """Return the options of a framework as an array of the shell."""
-    options = form.framework.options(given, "$RUN") if form.framework else []
+    options = form.framework.options(given, "$RUN", _times) if form.framework else []
     words = " ".join(f'"{option}"' for option in options)
     return f"overrides=({words})"
+
+
+def _times(number: int) -> str:
+    return f"$((SLURM_JOB_NUM_NODES * gpus_per_node * {number}))"
 
 
 def requires(given: Settings) -> list[str]:
@@ -24,9 +28,11 @@ def requires(given: Settings) -> list[str]:
 def arguments(form: SlurmForm, given: Settings) -> list[str]:
     """Return the arguments of a job that is submitted without any."""
     if form.framework:
-        return [given.recipe or form.recipe]
-    if given.model and "program" not in form.settings:
-        return [given.model]
+        return [given.recipe or form.recipe] if form.recipe else []
+    if form.server:
+        return [given.model, *form.server.options(given)] if given.model else []
     options = [word for key in ("model", "data") if (value := getattr(given, key)) for word in (f"--{key}", value)]
+    if given.sequence and not given.program:
+        options += ["--length", str(given.sequence)]
     program = given.program or form.program or ("ultracluster_train.py" if options else "")
     return [program, *options] if program else []

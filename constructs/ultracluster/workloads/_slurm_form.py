@@ -7,8 +7,8 @@ from ultracluster.workloads._frameworks import Framework
 from ultracluster.workloads._images import ContainerImage
 from ultracluster.workloads._workload import Family, Form
 
-# Of these, Slurm requests a checkpoint five minutes before a job has to stop.
-RESUMES = ("--requeue", "--open-mode=append", "--signal=B:USR1@300")
+# Of jobs that start again.
+RESUMES = ("--requeue", "--open-mode=append")
 # Of these, tasks run in a container.
 CONTAINER = ("image.sh", "metrics.sh", "common.sh")
 # The same, with packages that the image lacks.
@@ -28,6 +28,7 @@ class SlurmForm(Form):
         options: Options of sbatch.
         container: Image, or None without one.
         framework: Options of its framework for settings, or None.
+        server: Options of its server for settings, or None.
         recipe: Configuration by default, for a framework.
         program: Program of the job files that starts if none is named, or an empty text.
         cache: Whether it downloads models and data from Hugging Face.
@@ -44,6 +45,7 @@ class SlurmForm(Form):
     options: tuple[str, ...] = ()
     container: ContainerImage | None = None
     framework: Framework | None = None
+    server: Framework | None = None
     recipe: str = ""
     program: str = ""
     cache: bool = False

@@ -138,6 +138,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *_segment(job, queue),
         *([f"#SBATCH --exclude={','.join(queue.others)}"] if queue.others else []),
         *(f"#SBATCH {option}" for option in form.options),
+        *([f"#SBATCH --signal=B:USR1@{job.given.request_seconds}"] if "resume.sh" in form.bodies else []),
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
         "",
@@ -147,7 +148,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *_numbers(queue, body, job, image),
         *(f"export {name}={value}" for name, value in record.variables),
         *_sets_image(job, image),
-        *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}}}"'] if "resume.sh" in form.bodies else []),
+        *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"'] if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
         *requires(job.given),
         *([overrides(form, job.given)] if form.framework else []),
@@ -169,7 +170,7 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
         lines.append(f"# IMAGE    must be set: {_why_no_image(queue)}; empty: what the nodes have.")
     if "resume.sh" in form.bodies:
         where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
-        lines.append(f"# RUN      directory of the run's checkpoints{where}.")
+        lines.append(f"# RUN      directory of the run's checkpoints{where}; that of an earlier job continues it.")
         lines.append("# CHECKPOINT_SECONDS  time between two checkpoints, for a program that reads")
         lines.append(
             "#          ULTRACLUSTER_CHECKPOINT_SECONDS. Default: that of the plan, which loses the least time."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ultracluster.workloads._frameworks import SGLANG_OPTIONS, VERL_TRAINER, VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, FINETUNE, NCCL_TESTS, PYTORCH, SGLANG, VERL, VLLM
 from ultracluster.workloads._kubernetes_disaggregated import DISAGGREGATED
 from ultracluster.workloads._kubernetes_form import (
@@ -86,6 +87,7 @@ _ROWS = (
                 bodies=(*LAYERED, *_TRAIN[len(CONTAINER) :]),
                 options=RESUMES,
                 container=FINETUNE,
+                on_shared=True,
                 program="ultracluster_finetune.py",
                 cache=True,
                 settings=(*_PROGRAM, "model", "gate"),
@@ -98,12 +100,14 @@ _ROWS = (
         summary="reinforcement learning with veRL on a Ray cluster of its nodes",
         needs="2 nodes, or one segment of an UltraServer; data and model",
         holds="sharded",
+        fp8=False,
         forms=(
             SlurmForm(
                 file="rl.sbatch",
                 title="reinforcement learning with veRL on {amount}",
                 usage=(
-                    "sbatch rl.sbatch data.train_files=... actor_rollout_ref.model.path=...   settings of veRL",
+                    "sbatch rl.sbatch data.train_files=... data.val_files=... actor_rollout_ref.model.path=...",
+                    "                                            GRPO, with any settings of veRL",
                     "ROLLOUT=2 sbatch --nodes=4 rl.sbatch ...    two of four nodes generate, the others train",
                 ),
                 nodes="few",
@@ -113,8 +117,10 @@ _ROWS = (
                 ),
                 options=RESUMES,
                 container=VERL,
+                on_shared=True,
+                framework=VERL_TRAINER,
                 cache=True,
-                settings=(*_SCALED, "rollout", "gate"),
+                settings=(*_SCALED, "rollout", "data", "model", "checkpoint_steps", "gate"),
             ),
             RL,
         ),
@@ -131,8 +137,9 @@ _ROWS = (
                 usage=("sbatch inference.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",),
                 nodes="one",
                 bodies=(*CONTAINER, "on-nodes.sh", "parallel.sh", "vllm.sh"),
-                options=RESUMES[:2],
+                options=RESUMES,
                 container=VLLM,
+                server=VLLM_OPTIONS,
                 cache=True,
                 settings=(*_SCALED, "tensor_parallel", "model"),
             ),
@@ -153,8 +160,9 @@ _ROWS = (
                 ),
                 nodes="one",
                 bodies=(*CONTAINER, "on-nodes.sh", "parallel.sh", "sglang.sh"),
-                options=RESUMES[:2],
+                options=RESUMES,
                 container=SGLANG,
+                server=SGLANG_OPTIONS,
                 cache=True,
                 settings=(*_SCALED, "tensor_parallel", "model"),
             ),
@@ -184,8 +192,9 @@ _ROWS = (
                     "loads/dynamo.sh",
                     "dynamo.sh",
                 ),
-                options=RESUMES[:2],
+                options=RESUMES,
                 container=DYNAMO,
+                server=VLLM_OPTIONS,
                 cache=True,
                 on_shared=True,
                 settings=(*_SCALED, "prefill", "model"),

@@ -15,6 +15,7 @@ TRAINING = (
         summary="pre-training with torchtitan: FSDP2, tensor, pipeline, context and expert parallel",
         needs="all nodes that are not spare; synthetic tokens, or data in token files",
         holds="layout",
+        fp8=False,
         forms=(
             SlurmForm(
                 file="torchtitan.sbatch",
@@ -27,6 +28,7 @@ TRAINING = (
                 bodies=(*LAYERED, "on-nodes.sh", "requeue.sh", "gate.sh", "resume.sh", "torchtitan.sh", "torchrun.sh"),
                 options=RESUMES,
                 container=TORCHTITAN,
+                on_shared=True,
                 framework=TITAN,
                 recipe="llama3_8b",
                 settings=_SETTINGS,
@@ -64,6 +66,7 @@ TRAINING = (
         summary="pre-training with JAX and MaxText, a process for each node",
         needs="all nodes that are not spare; synthetic tokens, or data in files of Grain",
         holds="sharded",
+        inside=("tensor_parallel", "context_parallel", "expert_parallel"),
         forms=(
             SlurmForm(
                 file="maxtext.sbatch",

@@ -24,6 +24,7 @@ _EFA = "https://github.com/aws/aws-ofi-nccl, doc/efa-env-var.md (commit 2daf7d3,
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/logging.html (read 2026-11-26)"
 _INSPECTOR = "https://github.com/NVIDIA/nccl, plugins/profiler/inspector (commit 5067397c, read 2026-11-20)"
 _DYNAMO = "https://github.com/ai-dynamo/dynamo (commit 0c21bf2), examples/backends/vllm/launch (read 2026-11-24)"
+_NEMO = "https://github.com/NVIDIA-NeMo/RL/issues/1973, and Megatron-Bridge's Dockerfile.fw_base (read 2026-11-26)"
 _MAXTEXT = "https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext (read 2026-11-24)"
 _JAX = "https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/utils/max_utils.py (read 2026-11-24)"
 _CACHES = "https://docs.pytorch.org/tutorials/recipes/torch_compile_caching_tutorial.html (read 2026-11-26)"
@@ -44,6 +45,9 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
         "NCCL_SOCKET_IFNAME": _variable(
             "Kubernetes", "NCCL would take the bridge or the virtual interface of a container", _EFA
         ),
+        "FI_PROVIDER": _variable("containers with /opt/amazon/aws-ofi-nccl, as NVIDIA's NeMo image", "EFA only", _NEMO),
+        "NCCL_NET_PLUGIN": _variable("the same", "NCCL would take the plugin for InfiniBand, then TCP", _NEMO),
+        "LD_LIBRARY_PATH": _variable("the same", "directories of EFA's plugin, which the image leaves out", _NEMO),
         "NCCL_DEBUG": _variable("nccl, and the test of nodes", "its log shows whether NCCL runs over EFA", _NCCL),
         "NCCL_PROFILER_PLUGIN": _variable("Slurm, with INSPECTOR", "the plug-in that reports collectives", _INSPECTOR),
         "NCCL_INSPECTOR_ENABLE": _variable("Slurm, with INSPECTOR", "the plug-in is off by default", _INSPECTOR),
@@ -62,6 +66,11 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
         "HF_HOME": _variable(
             "what downloads models, on Slurm",
             "the default is the home directory; all nodes share this one",
+            "https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables (read 2026-11-26)",
+        ),
+        "HF_TOKEN": _variable(
+            "Kubernetes",
+            "models with limited access; from the secret `hugging-face` of the namespace, if there is one",
             "https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables (read 2026-11-26)",
         ),
         "XDG_CACHE_HOME": _variable("Kubernetes", "caches on the disks of the node, as vLLM's", _CACHES),

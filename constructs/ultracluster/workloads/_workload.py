@@ -83,6 +83,8 @@ class Workload:
         forms: Its files, one or more for each family of orchestrators that runs it.
         across_nodes: False if its nodes exchange nothing, so that several need no EFA.
         holds: Part of the model that a GPU holds.
+        fp8: False if it has no setting for FP8.
+        inside: Degrees of parallelism whose product must divide the GPUs of a node.
     """
 
     name: str
@@ -91,6 +93,8 @@ class Workload:
     forms: tuple[Form, ...]
     across_nodes: bool = True
     holds: Holds = ""
+    fp8: bool = True
+    inside: tuple[str, ...] = ()
 
     def settings(self, form: Form) -> tuple[str, ...]:
         """Return the names of all settings of a form."""
@@ -114,9 +118,12 @@ class Settings:
             those of the framework.
         checkpoint_seconds: Seconds between two checkpoints. By default, those of the plan.
         recompute: Whether the backward pass computes all activations again, which the plan needs.
+        batch: Sequences of a step for each GPU, of the plan. By default, those of the recipe.
+        request_seconds: Seconds before its end at which a job gets the request to write a checkpoint: more than the
+            plan's checkpoint takes.
         parameters: Parameters of the model. By default, its memory is not checked.
         active_parameters: Parameters that a token uses. By default, all.
-        sequence: Tokens of a sequence.
+        sequence: Tokens of a sequence. By default, those of the framework; 8,192 where memory follows from it.
         precision: Precision of matrix multiplications, and of the weights of a server.
         prefill: Nodes that compute prompts. By default, half of the nodes.
         rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
@@ -139,9 +146,11 @@ class Settings:
     checkpoint_steps: int | None = None
     checkpoint_seconds: int | None = None
     recompute: bool = False
+    batch: int | None = None
+    request_seconds: int = 300
     parameters: float | None = None
     active_parameters: float | None = None
-    sequence: int = 8192
+    sequence: int | None = None
     precision: Literal["bf16", "fp8"] = "bf16"
     prefill: int | None = None
     rollout: int | None = None

@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-_BYTES = 2
+# Bytes of a token in a file, by the end of its name.
+_WIDTHS = {".bin": (2, torch.uint16), ".u32": (4, torch.int32)}
 _NOISE = 0.1
 
 
@@ -45,9 +46,9 @@ class Synthetic:
 
 
 class Files:
-    """Token files in a directory, such as on Lustre: `*.bin` of unsigned 16-bit integers, little endian.
+    """Token files in a directory, such as on Lustre: `*.bin` of unsigned 16-bit integers, `*.u32` of 32-bit ones.
 
-    The files are mapped, so that a rank reads only its samples. Each pass has another order.
+    Both are little endian. The files are mapped, so that a rank reads only its samples. Each pass has another order.
 
     Args:
         directory: Directory of the files.
@@ -56,23 +57,30 @@ class Files:
 
     def __init__(self, directory: str, shape: Any) -> None:
         self.shape = shape
-        self._maps: list[Any] = []
+        self._maps: list[tuple[Any, int, Any]] = []
         self._counts: list[int] = []
-        for path in sorted(Path(directory).glob("*.bin")):
-            count = (path.stat().st_size // _BYTES - 1) // shape.length
+        for path in self.paths(directory):
+            width, kind = _WIDTHS[path.suffix]
+            count = (path.stat().st_size // width - 1) // shape.length
             if count > 0:
                 with path.open("rb") as file:
-                    self._maps.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+                    self._maps.append((mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), width, kind))
                 self._counts.append(count)
         if not self._counts:
             raise SystemExit(f"--data {directory}: no file has the {shape.length + 1} tokens of a sample")
+
+    @staticmethod
+    def paths(directory: str) -> list[Path]:
+        """Return the token files of a directory."""
+        found = (path for suffix in _WIDTHS for path in Path(directory).glob(f"*{suffix}"))
+        return sorted(found)
 
     def batch(self, samples: range) -> tuple[Any, Any]:
         """Return the tokens of samples, and the token after each."""
         rows = torch.stack([self._sample(number) for number in samples])
         highest = int(rows.max())
         if highest >= self.shape.vocabulary:
-            raise SystemExit(f"--data: token {highest} is not below --vocabulary {self.shape.vocabulary}")
+            raise SystemExit(f"--data: token {highest} is not below the vocabulary, {self.shape.vocabulary}")
         return rows[:, :-1], rows[:, 1:]
 
     def _sample(self, number: int) -> Any:
@@ -85,9 +93,9 @@ class Files:
             if math.gcd(value, total) == 1
         )
         place = (place * factor + turn) % total
-        for tokens, count in zip(self._maps, self._counts, strict=True):
+        for (tokens, width, kind), count in zip(self._maps, self._counts, strict=True):
             if place < count:
-                offset = place * self.shape.length * _BYTES
-                return torch.frombuffer(tokens, dtype=torch.uint16, count=self.shape.length + 1, offset=offset).long()
+                offset = place * self.shape.length * width
+                return torch.frombuffer(tokens, dtype=kind, count=self.shape.length + 1, offset=offset).long()
             place -= count
         raise AssertionError(place)

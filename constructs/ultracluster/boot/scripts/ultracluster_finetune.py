@@ -51,7 +51,13 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=1, help="samples of a rank in a step")
     parser.add_argument("--length", type=int, default=4096, help="longest sample, in tokens")
     parser.add_argument("--rate", type=float, default=1e-5, help="highest learning rate")
-    parser.add_argument("--checkpoint-steps", type=int, default=500, help="steps between two checkpoints")
+    parser.add_argument(
+        "--checkpoint-seconds",
+        type=float,
+        default=float(os.environ.get("ULTRACLUSTER_CHECKPOINT_SECONDS") or 1800),
+        help="seconds between two checkpoints",
+    )
+    parser.add_argument("--checkpoint-steps", type=int, default=0, help="steps between two checkpoints instead")
     parser.add_argument("--keep", type=int, default=2, help="checkpoints to keep")
     parser.add_argument("--checkpoints", default=os.environ.get("ULTRACLUSTER_CHECKPOINTS") or "run", help="directory")
     options = parser.parse_args(given)
@@ -121,21 +127,23 @@ def collate(samples: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class AtRequest(TrainerCallback):  # type: ignore[misc]
-    """Write a checkpoint and end, on all ranks in the same step, when a checkpoint is requested."""
+    """Write checkpoints, on all ranks in the same step, when they are due; when one is requested, end."""
 
-    def __init__(self, directory: str) -> None:
-        self._file = Path(os.environ.get("CHECKPOINT_REQUEST") or Path(directory) / "checkpoint-request")
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._file = Path(os.environ.get("CHECKPOINT_REQUEST") or Path(options.checkpoints) / "checkpoint-request")
+        self._seconds, self._steps = options.checkpoint_seconds, options.checkpoint_steps
         self._requests: Any = None
 
     def on_step_begin(self, *args: Any, **kwargs: Any) -> None:
         """Begin to exchange what the ranks request."""
-        self._requests = self._requests or Requests(self._file, seconds=float("inf"), steps=0)
+        self._requests = self._requests or Requests(self._file, seconds=self._seconds, steps=self._steps)
         self._exchange = self._requests.exchange()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Answer a request."""
-        if self._requests.answers(self._exchange, state.global_step)[0]:
-            control.should_save = control.should_training_stop = True
+        end, due = self._requests.answers(self._exchange, state.global_step)
+        control.should_save = control.should_save or end or due
+        control.should_training_stop = control.should_training_stop or end
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Remove the request, which is answered."""
@@ -175,7 +183,7 @@ def main(given: Sequence[str]) -> int:
         per_device_train_batch_size=options.batch,
         learning_rate=options.rate,
         logging_steps=1,
-        save_steps=options.checkpoint_steps,
+        save_strategy="no",
         save_total_limit=options.keep,
         bf16=on_gpu,
         use_cpu=not on_gpu,
@@ -187,7 +195,7 @@ def main(given: Sequence[str]) -> int:
         disable_tqdm=True,
     )
     model, data = _small(options) if options.model is None else _of(options)
-    callbacks = [AtRequest(options.checkpoints)]
+    callbacks = [AtRequest(options)]
     trainer = Trainer(model, settings, train_dataset=data, data_collator=collate, callbacks=callbacks)
     trainer.train(resume_from_checkpoint=complete(options.checkpoints))
     return 0

@@ -39,6 +39,12 @@ case $1 in
     if [ "${JOB_COMPLETION_INDEX:-}" = 0 ]; then
       rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
     fi
+    # NVIDIA's NeMo image has EFA's plugin where NCCL does not look, beside one for InfiniBand, and runs over TCP otherwise:
+    # https://github.com/NVIDIA-NeMo/RL/issues/1973 (read 2026-11-26)
+    libraries=/opt/amazon/aws-ofi-nccl/lib
+    if [ -d "$libraries" ]; then
+      export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib:${LD_LIBRARY_PATH:-}
+    fi
     code=0
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?

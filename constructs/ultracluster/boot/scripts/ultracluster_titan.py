@@ -3,8 +3,9 @@
     sbatch torchtitan.sbatch llama3_8b --training.steps=1000 --dataloader.dataset_path=/fsx/tokens
 
 The first argument is a configuration of torchtitan, such as llama3_8b, llama3_70b or deepseek_v3_16b; the others are
-its options. `--dataloader.dataset_path` is a directory of token files: *.bin of unsigned 16-bit integers; else the
-tokens are synthetic. If the file CHECKPOINT_REQUEST exists, it writes a checkpoint and ends with exit code 0.
+its options. `--dataloader.dataset_path` is a directory of token files: *.bin of unsigned 16-bit integers, or *.u32 of
+32-bit ones, which vocabularies of more than 65,536 tokens need; else the tokens are synthetic. If the file
+CHECKPOINT_REQUEST exists, it writes a checkpoint and ends with exit code 0.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from torchtitan.trainer import Trainer  # type: ignore[import-not-found]
 from ultracluster_checkpoint import Requests  # type: ignore[import-not-found]
 from ultracluster_data import Files, Synthetic  # type: ignore[import-not-found]
 
-# A vocabulary that each model has, and that 16 bits hold.
-_SYNTHETIC, _LARGEST = 2048, 65_536
+# A vocabulary that each model has.
+_SYNTHETIC = 2048
 
 
 class Tokens(BaseDataLoader):  # type: ignore[misc]
@@ -39,13 +40,15 @@ class Tokens(BaseDataLoader):  # type: ignore[misc]
 
     @dataclass(kw_only=True, slots=True)
     class Config(BaseDataLoader.Config):  # type: ignore[misc]
-        """Options: `dataset_path`."""
+        """Options: `dataset_path`, and the vocabulary of the model."""
+
+        vocabulary: int = _SYNTHETIC
 
     def __init__(
         self, config: Any, *, dp_world_size: int, dp_rank: int, seq_len: int, local_batch_size: int, **_: Any
     ) -> None:
         path = config.dataset_path
-        shape = SimpleNamespace(vocabulary=_LARGEST if path else _SYNTHETIC, length=seq_len)
+        shape = SimpleNamespace(vocabulary=config.vocabulary if path else _SYNTHETIC, length=seq_len)
         self._data = Files(path, shape) if path else Synthetic(shape, 0)
         self._rank, self._ranks, self._batch, self._position = dp_rank, dp_world_size, local_batch_size, 0
 
@@ -72,10 +75,13 @@ class NoTokenizer(BaseTokenizer):  # type: ignore[misc]
 
     @dataclass(kw_only=True, slots=True)
     class Config(BaseTokenizer.Config):  # type: ignore[misc]
-        """No options."""
+        """Option: the vocabulary of the model."""
+
+        vocabulary: int = _SYNTHETIC
 
     def __init__(self, config: Any, **_: Any) -> None:
         super().__init__()
+        self._vocabulary = config.vocabulary
 
     def encode(self, *args: Any, **kwargs: Any) -> list[int]:
         """Fail: there is no text."""
@@ -84,8 +90,8 @@ class NoTokenizer(BaseTokenizer):  # type: ignore[misc]
     decode = encode
 
     def get_vocab_size(self) -> int:
-        """Return the largest vocabulary of the data."""
-        return _LARGEST
+        """Return the vocabulary of the model."""
+        return self._vocabulary
 
 
 def __getattr__(name: str) -> Any:
@@ -99,7 +105,9 @@ def __getattr__(name: str) -> Any:
 
 
 def _configured(config: Any) -> Any:
-    config.dataloader, config.tokenizer = Tokens.Config(), NoTokenizer.Config()
+    vocabulary = config.model_spec.model.vocab_size
+    config.dataloader = Tokens.Config(vocabulary=vocabulary)
+    config.tokenizer = NoTokenizer.Config(vocabulary=vocabulary)
     config.validator.enable = config.profiler.enable_profiling = False
     # The last checkpoint of a run that a request ends is continued too.
     config.checkpoint.enable, config.checkpoint.last_save_model_only = True, False

@@ -51,7 +51,9 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=3e-4, help="highest learning rate")
     parser.add_argument("--warmup", type=int, default=100, help="steps until that rate")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--data", help="directory of token files: *.bin of unsigned 16-bit integers; else synthetic")
+    parser.add_argument(
+        "--data", help="directory of token files: *.bin of 16-bit integers, *.u32 of 32-bit; else synthetic"
+    )
     parser.add_argument("--checkpoints", default=os.environ.get("ULTRACLUSTER_CHECKPOINTS") or "run", help="directory")
     planned = float(os.environ.get("ULTRACLUSTER_CHECKPOINT_SECONDS") or 1800)
     parser.add_argument("--checkpoint-seconds", type=float, default=planned, help="default: that of the job file")
@@ -203,8 +205,8 @@ def problems(options: argparse.Namespace, ranks: int, memory: int) -> list[str]:
             f"{shape.parameters:,} parameters x {_BYTES_OF_PARAMETER} bytes / {parts} = {needed / 2**30:.1f} GiB, "
             f"and a rank has {memory / 2**30:.1f} GiB: use more ranks with --parallel fsdp, or a smaller model"
         )
-    if options.data and not any(Path(options.data).glob("*.bin")):
-        errors.append(f"--data {options.data} has no file *.bin")
+    if options.data and not Files.paths(options.data):
+        errors.append(f"--data {options.data} has no file *.bin or *.u32")
     return errors
 
 

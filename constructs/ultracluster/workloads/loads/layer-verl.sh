@@ -1,16 +1,18 @@
 # shellcheck shell=bash
-# Add what the image of veRL lacks: EFA's libraries, and veRL itself. Root runs it in the container.
+# Add what the image of veRL lacks: EFA's libraries, and veRL itself with newer packages that it needs. Root runs it in
+# the container.
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html and
 # https://verl.readthedocs.io/en/latest/start/install.html, "Installation from Docker" (read 2026-11-24)
 # shellcheck disable=SC2329  # the container runs it
 layer() {
-    local efa=$1 efa_sha256=$2 verl=$3 verl_sha256=$4
+    local efa=$1 efa_sha256=$2
+    shift 2
     cd "$(mktemp -d)" &&
         curl --silent --show-error --fail --retry 5 --output efa.tar.gz \
             "https://efa-installer.amazonaws.com/aws-efa-installer-$efa.tar.gz" &&
         echo "$efa_sha256  efa.tar.gz" | sha256sum --check --quiet &&
         tar --extract --gzip --file efa.tar.gz &&
         (cd aws-efa-installer && ./efa_installer.sh --yes --skip-kmod --skip-limit-conf --no-verify) &&
-        echo "verl==$verl --hash=sha256:$verl_sha256" >requirements.txt &&
+        printf '%s\n' "${@/ / --hash=sha256:}" >requirements.txt &&
         python3 -m pip install --no-deps --require-hashes --requirement requirements.txt
 }

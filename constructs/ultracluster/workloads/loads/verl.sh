@@ -7,7 +7,8 @@ node() {
     if [ "${node_rank:?}" -gt 0 ]; then
         # Until the head is there. The head's exit code is the job's: a worker leaves when the head is gone.
         until "${ray[@]}" --address="${head:?}:6379"; do sleep 2; done
-        while ray status --address="${head:?}:6379" >/dev/null 2>&1; do sleep 10; done
+        # A busy head may miss one question.
+        while joined || { sleep 2 && joined; }; do sleep 10; done
         ray stop
         return 0
     fi
@@ -15,15 +16,41 @@ node() {
     until [ "$(ray list nodes --format=json --filter=state=ALIVE --limit=10000 | grep -c '"node_id"')" -ge "${nodes:?}" ]; do
         sleep 2
     done
-    local code=0 module=verl.trainer.main_ppo split=()
-    # Else all nodes generate and train in turn.
+    local code=0 module=verl.trainer.main_ppo split=() trainer watch
+    # Else all nodes generate and train in turn. Its configuration names that of the other one by a path of veRL's sources.
     if [ "${rollout_nodes:-0}" -gt 0 ]; then
         module=verl.experimental.one_step_off_policy.main_ppo
-        split=(actor_rollout_ref.hybrid_engine=False rollout.nnodes="$rollout_nodes" rollout.n_gpus_per_node="$gpus_per_node")
+        split=(
+            "hydra.searchpath=[file://$(python3 -c 'from importlib.util import find_spec as find
+print(find("verl").submodule_search_locations[0])')/trainer/config]"
+            actor_rollout_ref.hybrid_engine=False rollout.nnodes="$rollout_nodes" rollout.n_gpus_per_node="$gpus_per_node"
+        )
     fi
-    python3 ${reporter:+"$reporter"} -m "$module" trainer.nnodes="$((${nodes:?} - ${rollout_nodes:-0}))" \
-        trainer.n_gpus_per_node="$gpus_per_node" trainer.default_local_dir="$RUN" trainer.resume_mode=auto "${split[@]}" \
-        "$@" || code=$?
+    # GRPO, which needs no critic, with batches by their tokens: veRL has no default for either.
+    python3 ${reporter:+"$reporter"} -m "$module" algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm \
+        actor_rollout_ref.rollout.n=8 actor_rollout_ref.actor.use_dynamic_bsz=True data.filter_overlong_prompts=True \
+        actor_rollout_ref.rollout.tensor_model_parallel_size="$((gpus_per_node > 1 ? 2 : 1))" 'trainer.logger=[console]' \
+        trainer.nnodes="$((${nodes:?} - ${rollout_nodes:-0}))" trainer.n_gpus_per_node="$gpus_per_node" "${split[@]}" "$@" &
+    trainer=$!
+    stop_at_request "$trainer" &>/dev/null &
+    watch=$!
+    wait "$trainer" || code=$?
+    kill "$watch" 2>/dev/null
+    if [ -e "${CHECKPOINT_REQUEST:?}" ] && [ -e "$RUN/latest_checkpointed_iteration.txt" ]; then code=0; fi
     ray stop
     return "$code"
+}
+
+# shellcheck disable=SC2329  # each node runs it
+joined() {
+    ray status --address="${head:?}:6379" &>/dev/null
+}
+
+# veRL answers no request: end it at its first checkpoint after one, or 90 s later. It continues from its newest checkpoint.
+# shellcheck disable=SC2329  # the first node runs it
+stop_at_request() {
+    local seconds=0
+    until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 2; done
+    until [ "$RUN/latest_checkpointed_iteration.txt" -nt "$CHECKPOINT_REQUEST" ] || [ "$((seconds += 2))" -gt 90 ]; do sleep 2; done
+    kill "$1"
 }

@@ -5,7 +5,9 @@ requeue_without() {
     local without=$1 before others
     before=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
     [ -z "$before" ] || [ "$before" = "(null)" ] || without=$before,$without
-    others=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format=%N | sort --unique |
+    # Nodes that run jobs, or will: a drained spare is none.
+    others=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format='%N %T' |
+        awk '$2 !~ /^(down|drain|fail|error|maint|unknown|inval|future)|\*$/ { print $1 }' | sort --unique |
         grep --invert-match --line-regexp --fixed-strings --count "$(scontrol show hostnames "$without")") || true
     if [ "${others:-0}" -lt "$SLURM_JOB_NUM_NODES" ]; then
         echo "$SLURM_JOB_NAME: $SLURM_JOB_PARTITION has $others nodes without $without, and the job needs $SLURM_JOB_NUM_NODES"

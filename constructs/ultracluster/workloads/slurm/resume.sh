@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Slurm sends USR1 to this script five minutes before the job has to stop. The training finds CHECKPOINT_REQUEST then,
+# Slurm sends USR1 to this script some minutes before the job has to stop. The training finds CHECKPOINT_REQUEST then,
 # writes a checkpoint and ends with exit code 0; the job queues again, and goes on where it was.
 mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request

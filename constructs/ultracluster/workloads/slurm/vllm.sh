@@ -10,9 +10,9 @@ node() {
         across+=(--nnodes="$SLURM_JOB_NUM_NODES" --node-rank="$SLURM_PROCID" --master-addr="$head")
         [ "$SLURM_PROCID" -eq 0 ] || across+=(--headless)
     fi
-    exec vllm serve "$model" --tensor-parallel-size="$tensor_parallel" "${across[@]}" "$@"
+    exec vllm serve "$model" --port="${PORT:-8000}" --tensor-parallel-size="$tensor_parallel" "${across[@]}" "$@"
 }
 
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the model: sbatch inference.sbatch MODEL [ARGUMENTS OF vllm serve]"
-echo "$SLURM_JOB_NAME: http://$head:${VLLM_PORT:-8000}/v1 once the model is loaded"
+echo "$SLURM_JOB_NAME: http://$head:${PORT:-8000}/v1 once the model is loaded"
 run_on_nodes bash -c "$(declare -f node); node \"\$@\"" node "$@"

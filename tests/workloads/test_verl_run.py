@@ -1,0 +1,186 @@
+"""The job file of veRL runs here in bash, on nodes that are stand-ins, with the real configuration of veRL."""
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from support.job_node import Node, pods, rendered
+from ultracluster.workloads import IMAGES
+from ultracluster.workloads._containers import layer_of
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    node = Node(tmp_path)
+    node.provide("sleep", "#!/bin/sh\nexec /bin/sleep 0.05\n")
+    return node
+
+
+CURL = """\
+#!/bin/bash
+while [ "$1" != --output ]; do shift; done
+cp "$INSTALLER" "$2"
+"""
+PYTHON = """\
+#!/bin/bash
+echo "$*" >>"$SAID/python3"
+cat requirements.txt >>"$SAID/python3" 2>/dev/null || true
+"""
+# Four nodes have joined the head, which is gone for the workers at once.
+RAY = """\
+#!/bin/bash
+case $1 in
+    status) exit 1 ;;
+    list) for node in 1 2 3 4; do echo '"node_id": 1,'; done ;;
+esac
+"""
+
+
+class VerlJob:
+    """The veRL job with the checksum of an installer of EFA that is a fake."""
+
+    def __init__(self, node: Node) -> None:
+        installer = node.directory / "installer.tar.gz"
+        script = b'#!/bin/sh\necho "$*" >>"$SAID/installer"\n'
+        with tarfile.open(installer, "w:gz") as archive:
+            member = tarfile.TarInfo("aws-efa-installer/efa_installer.sh")
+            member.size, member.mode = len(script), 0o755
+            archive.addfile(member, io.BytesIO(script))
+        node.provide("curl", CURL.replace("$INSTALLER", str(installer)))
+        node.provide("python3", PYTHON)
+        node.provide("ray", RAY)
+        pinned = IMAGES["verl"].parts[1]
+        self.good = hashlib.sha256(installer.read_bytes()).hexdigest()
+        (text,) = rendered("slurm-512-gpus", "rl", nodes="1")
+        assert pinned in text
+        self.text = text.replace(pinned, self.good)
+        self.pinned = text
+
+
+def test_the_image_of_verl_gets_its_layer_once_from_parts_with_checksums(node: Node) -> None:
+    verl = VerlJob(node)
+    done = node.run_text(verl.pinned, "x", nodes=1)
+    assert done.returncode == 2
+    assert "sha256sum: WARNING: 1 computed checksum did NOT match" in done.stderr
+    assert "cannot make" in done.stderr
+    assert not (node.said / "installer").exists()
+    for _ in range(2):
+        done = node.run_text(verl.text, "x", nodes=1)
+        assert done.returncode == 0, done.stderr
+    assert node.calls("installer") == ["--yes --skip-kmod --skip-limit-conf --no-verify"]
+    assert "verl==0.9.1 --hash=sha256:" in "\n".join(node.calls("python3"))
+    (image,) = (word.partition("=")[2] for word in node.calls("srun") if word.startswith("--container-image"))
+    assert Path(image).parent == node.directory / "fsx/ana/containers"
+    assert Path(image).name.startswith("verlai+verl=vllm024.dev2-")
+    other = node.run_text(verl.text, "x", nodes=1, IMAGE="registry.io#verl:1")
+    assert other.returncode == 0, other.stderr
+    assert len(node.calls("installer")) == 1, "an image of the user has what it needs"
+
+
+def test_verl_trains_on_the_nodes_that_do_not_generate(node: Node) -> None:
+    (text,) = rendered("slurm-512-gpus", "rl", nodes="4", rollout="1")
+    refused = node.run_text(text, "x", nodes=4, IMAGE="", ROLLOUT="4")
+    assert (refused.returncode, refused.stderr) == (2, "job: ROLLOUT=4 of 4 nodes leaves none that trains\n")
+    (manifest,) = rendered("eks-512-gpus", "rl", nodes="4", rollout="1")
+    (pod,) = pods(manifest)
+    assert {"name": "rollout_nodes", "value": "1"} in pod["containers"][0]["env"]
+    assert pod["containers"][0]["image"] == "docker.io/verlai/verl:vllm024.dev2"
+    assert layer_of(IMAGES["verl"]) in pod["containers"][0]["command"][5]
+
+
+# Composes the configuration of the module as veRL does, and writes it down; other programs of Python run.
+VERL = """\
+#!{python}
+import json, os, pathlib, sys
+if "-m" not in sys.argv:
+    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+import hydra
+from importlib.util import find_spec
+from omegaconf import OmegaConf
+module, sys.argv = sys.argv[sys.argv.index("-m") + 1], ["verl", *sys.argv[sys.argv.index("-m") + 2 :]]
+root = pathlib.Path(find_spec("verl").submodule_search_locations[0])
+trainer = module == "verl.trainer.main_ppo"
+path, name = ("trainer", "ppo_trainer") if trainer else ("experimental/one_step_off_policy", "one_step_off_ppo_trainer")
+assert (root / path / "main_ppo.py").is_file()
+
+@hydra.main(config_path=str(root / path / "config"), config_name=name, version_base=None)
+def main(config):
+    missing = sorted(OmegaConf.missing_keys(config))
+    chosen = {{key: OmegaConf.select(config, key) for key in os.environ["KEYS"].split()}}
+    with open(os.environ["SAID"] + "/verl", "a") as said:
+        said.write(json.dumps({{"missing": missing, **chosen}}, default=list) + "\\n")
+    steps = os.environ.get("STEPS")
+    if steps:
+        pathlib.Path(os.environ["CHECKPOINT_REQUEST"]).touch()
+        pathlib.Path(os.environ["RUN"], "latest_checkpointed_iteration.txt").write_text(steps)
+        pathlib.Path(os.environ["RUN"], "latest_checkpointed_iteration.txt").touch()
+        import time
+        time.sleep(60)
+
+main()
+"""
+# What the job file or its settings must give: veRL has no default, or one that a cluster cannot use.
+EXPECTED = {
+    "algorithm.adv_estimator": "grpo",
+    "actor_rollout_ref.rollout.name": "vllm",
+    "actor_rollout_ref.rollout.log_prob_use_dynamic_bsz": True,
+    "actor_rollout_ref.ref.log_prob_use_dynamic_bsz": True,
+    "actor_rollout_ref.model.path": "/fsx/m",
+    "data.train_files": "/fsx/d/train.parquet",
+    "data.val_files": "/fsx/d/test.parquet",
+    "data.max_response_length": 20480,
+    "actor_rollout_ref.actor.ppo_max_token_len_per_gpu": 40960,
+    "trainer.logger": ["console"],
+    "trainer.n_gpus_per_node": 8,
+    "trainer.save_freq": 4,
+    "trainer.resume_mode": "auto",
+}
+GIVEN = {"data": "/fsx/d", "model": "/fsx/m", "sequence": "20480", "checkpoint_steps": "4"}
+
+
+def composed(node: Node, nodes: int, **settings: str) -> dict[str, Any]:
+    node.provide("ray", RAY)
+    node.provide("python3", VERL.format(python=ROOT / ".venv-hyperpod/bin/python"))
+    (text,) = rendered("slurm-512-gpus", "rl", nodes=str(nodes), **GIVEN, **settings)
+    keys = (
+        *EXPECTED,
+        "trainer.nnodes",
+        "trainer.default_local_dir",
+        "rollout.nnodes",
+        "actor_rollout_ref.hybrid_engine",
+    )
+    done = node.run_text(text, nodes=nodes, IMAGE="", REPORT="no", KEYS=" ".join(keys))
+    assert done.returncode == 0, done.stderr
+    (line,) = node.calls("verl")
+    return json.loads(line)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("settings", "further"),
+    [
+        ({}, {"trainer.nnodes": 4, "actor_rollout_ref.hybrid_engine": True}),
+        ({"rollout": "1"}, {"trainer.nnodes": 3, "rollout.nnodes": 1, "actor_rollout_ref.hybrid_engine": False}),
+    ],
+)
+def test_the_job_file_gives_verl_all_that_it_needs(
+    node: Node, settings: dict[str, str], further: dict[str, Any]
+) -> None:
+    config = composed(node, 4, **settings)
+    assert config.items() >= {**EXPECTED, **further}.items()
+    assert config["trainer.default_local_dir"] == f"{node.directory}/run"
+    # The model of rewards, which is off.
+    assert config["missing"] == ["reward.reward_model.rollout.name"]
+
+
+def test_a_request_ends_verl_at_its_next_checkpoint_and_the_job_is_queued_again(node: Node) -> None:
+    node.provide("ray", RAY)
+    node.provide("python3", VERL.format(python=ROOT / ".venv-hyperpod/bin/python"))
+    (text,) = rendered("slurm-512-gpus", "rl", nodes="1", **GIVEN)
+    done = node.run_text(text, nodes=1, IMAGE="", REPORT="no", KEYS="trainer.nnodes", STEPS="8")
+    assert done.returncode == 0, done.stderr
