@@ -77,7 +77,7 @@ def test_a_pass_over_token_files_has_each_sample_once_in_another_order(runs: dic
     [
         ("missing", 2, "/nowhere has no file *.bin"),
         ("short", "no file has the 33 tokens of a sample", ""),
-        ("vocabulary", "is not below --vocabulary 5", ""),
+        ("vocabulary", "is not below the vocabulary, 5", ""),
     ],
 )
 def test_rejects_data_that_it_cannot_read(runs: dict[str, Any], name: str, code: object, message: str) -> None:

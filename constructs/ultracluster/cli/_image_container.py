@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster.catalogue.schedulers import registries
 from ultracluster.cli._aws import call, client
 from ultracluster.cli._output import FileArgument, fail, load, misuse
 
@@ -70,15 +69,13 @@ def _builder() -> str:
 
 def _is_pushed(address: str) -> bool:
     """Return True if the registry has the image, whose tag Amazon ECR does not replace."""
-    from ultracluster import platform
+    from ultracluster.cli._copies import CopyError
+    from ultracluster.cli._ecr import has_image
 
-    host = address.partition("/")[0]
-    if not (platform.is_local(host) or registries.ecr_region(host)):
-        return False
     try:
-        return platform.has(address, platform.ecr_password(host))
-    except (platform.ApplyError, OSError) as error:
-        return fail(f"registry {host}: {error}; check the credentials and the path to the registry")
+        return has_image(address)
+    except (CopyError, OSError) as error:
+        return fail(f"{error}; allow ecr:DescribeImages to this principal, and check the path to the registry")
 
 
 def _use(address: str) -> str:
@@ -87,6 +84,7 @@ def _use(address: str) -> str:
 
 
 def _address(cluster: "ClusterFile", name: str, parent: str) -> str:
+    from ultracluster.catalogue.schedulers import registries
     from ultracluster.workloads import container_tag
 
     registry = cluster.kubernetes.registry

@@ -27,7 +27,7 @@ def run_directory(platform: Platform) -> str:
 
 
 def cached(platform: Platform, group: PlatformNodes) -> list[Object]:
-    """Return the environment of downloads and caches: those of compilers are on the disks of the node, if it has any."""
+    """Return the environment of downloads and caches of compilers, on the disks of the node."""
     scratch = scratch_of(platform, group)
     names = ("XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
     caches = [_env(name, f"{scratch}/cache/$(POD_NAMESPACE)/{name.lower()}") for name in names] if scratch else []

@@ -72,8 +72,7 @@ class Files:
     @staticmethod
     def paths(directory: str) -> list[Path]:
         """Return the token files of a directory."""
-        found = (path for suffix in _WIDTHS for path in Path(directory).glob(f"*{suffix}"))
-        return sorted(found)
+        return sorted(path for suffix in _WIDTHS for path in Path(directory).glob(f"*{suffix}"))
 
     def batch(self, samples: range) -> tuple[Any, Any]:
         """Return the tokens of samples, and the token after each."""

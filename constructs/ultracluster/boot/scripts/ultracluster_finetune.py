@@ -183,7 +183,8 @@ def main(given: Sequence[str]) -> int:
         per_device_train_batch_size=options.batch,
         learning_rate=options.rate,
         logging_steps=1,
-        save_strategy="no",
+        # AtRequest writes them.
+        save_steps=sys.maxsize,
         save_total_limit=options.keep,
         bf16=on_gpu,
         use_cpu=not on_gpu,

@@ -5,7 +5,7 @@ requeue_without() {
     local without=$1 before others
     before=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
     [ -z "$before" ] || [ "$before" = "(null)" ] || without=$before,$without
-    # Nodes that run jobs, or will: a drained spare is none.
+    # Nodes that run jobs, or will: not a drained spare.
     others=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format='%N %T' |
         awk '$2 !~ /^(down|drain|fail|error|maint|unknown|inval|future)|\*$/ { print $1 }' | sort --unique |
         grep --invert-match --line-regexp --fixed-strings --count "$(scontrol show hostnames "$without")") || true
