@@ -32,7 +32,14 @@ from ultracluster.kubernetes._registry import (
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import platform
 from ultracluster.kubernetes._reporting import PYTHON, REPORTER, from_collectors, metrics_port, with_reporting
-from ultracluster.kubernetes._resuming import cached, gang_command, namespaced, with_checkpoints, with_resuming
+from ultracluster.kubernetes._resuming import (
+    cached,
+    gang_command,
+    hugging_face,
+    namespaced,
+    with_checkpoints,
+    with_resuming,
+)
 from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
 from ultracluster.kubernetes._teams import Team, shares
 from ultracluster.kubernetes._yaml_text import to_yaml
@@ -68,6 +75,7 @@ __all__ = [
     "full_name",
     "gang_command",
     "gate_variables",
+    "hugging_face",
     "is_copied",
     "job_name",
     "job_policy",

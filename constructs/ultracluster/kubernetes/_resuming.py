@@ -12,7 +12,6 @@ REQUESTED_END = 85
 # As long as the notice of a Spot Instance:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html (read 2026-11-23)
 _GRACE_SECONDS = 120
-# Of the team, for models that Hugging Face gives to some accounts only.
 _TOKEN = {"key": "token", "name": "hugging-face", "optional": True}
 
 
@@ -27,11 +26,15 @@ def run_directory(platform: Platform) -> str:
 
 
 def cached(platform: Platform, group: PlatformNodes) -> list[Object]:
-    """Return the environment of downloads and caches of compilers, on the disks of the node."""
+    """Return the environment that puts caches of compilers on the disks of the node; empty without such disks."""
     scratch = scratch_of(platform, group)
     names = ("XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")
-    caches = [_env(name, f"{scratch}/cache/$(POD_NAMESPACE)/{name.lower()}") for name in names] if scratch else []
-    return [*caches, {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": _TOKEN}}]
+    return [_env(name, f"{scratch}/cache/$(POD_NAMESPACE)/{name.lower()}") for name in names] if scratch else []
+
+
+def hugging_face() -> Object:
+    """Return the environment variable with the token of a team, for models that few accounts may read."""
+    return {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": _TOKEN}}
 
 
 def namespaced() -> Object:

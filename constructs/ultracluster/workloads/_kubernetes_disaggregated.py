@@ -10,6 +10,7 @@ from ultracluster.kubernetes import (
     cached,
     check_job,
     from_collectors,
+    hugging_face,
     job_name,
     job_policy,
     make,
@@ -92,7 +93,7 @@ def _set(
     )
     plain = {**pod, "containers": [*pod["containers"]]}
     main = pod["containers"][0]
-    main["env"] += [namespaced(), *cached(platform, group)]
+    main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
     probed = {**main, "readinessProbe": {"httpGet": {"path": "/health", "port": _METRICS}, "periodSeconds": 10}}
     pod["containers"] = [probed]
     if role == "decode":

@@ -18,6 +18,7 @@ from ultracluster.kubernetes import (
     domain_label,
     gang_command,
     gate_variables,
+    hugging_face,
     job_name,
     job_policy,
     make,
@@ -85,7 +86,7 @@ def train_job(
     planned = _planned(requested, interval, data, gate)
     trainer: Object = {
         "command": gang_command(*(command or ["torchrun", REPORTER, *program])),
-        "env": [{"name": key, "value": value} for key, value in planned.items()],
+        "env": [*({"name": key, "value": value} for key, value in planned.items()), hugging_face()],
         "image": image or image_for(group, PYTORCH),
         "numNodes": requested,
         "numProcPerNode": group.instance_type.gpus,
@@ -135,6 +136,7 @@ def job_set(
         command=gang_command(*(command or _torchrun(group, name, requested, program))),
         env={**_planned(requested, interval, data, gate), **(env or {})},
     )
+    pod["containers"][0]["env"].append(hugging_face())
     pod = with_gate(group, with_resuming(platform, group, with_reporting(pod, group)))
     queued = queue_metadata(platform, team)
     annotations = {**near(platform, group), **slices(platform, group, requested), **metrics_port()}

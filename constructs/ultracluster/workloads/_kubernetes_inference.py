@@ -11,6 +11,7 @@ from ultracluster.kubernetes import (
     cached,
     check_job,
     from_collectors,
+    hugging_face,
     job_name,
     job_policy,
     make,
@@ -158,7 +159,7 @@ def _template(
     image = image or image_for(group, server.image)
     pod = node_pod(platform, group, container=server.name, image=image, command=command)
     main = pod["containers"][0]
-    main["env"] += [namespaced(), *cached(platform, group)]
+    main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
     if role == "leader":
         main["ports"] = [{"containerPort": server.port, "name": "http", "protocol": "TCP"}]
         main["readinessProbe"] = {"httpGet": {"path": "/health", "port": server.port}, "periodSeconds": 10}

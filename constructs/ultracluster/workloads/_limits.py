@@ -106,8 +106,8 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
         if key == "software":
             _check_software(text)
         elif not _PLAIN.fullmatch(text) or text.startswith("-") or ".." in text.split("/"):
-            allowed = "has letters, digits and ./:@#+=_-, without a dash at its beginning or .. in a path"
-            raise refused(f"{key}, the {SETTINGS[key]}, {allowed}, got {text!r}")
+            rule = "has letters, digits and ./:@#+=_-, without a dash at its beginning or .. in a path"
+            raise refused(f"{key}, the {SETTINGS[key]}, {rule}, got {text!r}")
     for key, allowed in (("precision", ("bf16", "fp8")), ("gate", get_args(Gate))):
         if key in texts and texts[key] not in allowed:
             raise refused(f"{key} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {texts[key]!r}")

@@ -81,7 +81,7 @@ class NoTokenizer(BaseTokenizer):  # type: ignore[misc]
 
     def __init__(self, config: Any, **_: Any) -> None:
         super().__init__()
-        self._vocabulary = config.vocabulary
+        self._vocabulary: int = config.vocabulary
 
     def encode(self, *args: Any, **kwargs: Any) -> list[int]:
         """Fail: there is no text."""
