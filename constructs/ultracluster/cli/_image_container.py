@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Programs that build a Containerfile, with the same options.
 _BUILDERS = ("docker", "podman", "buildah")
-_Name = Annotated[str, typer.Argument(help="Name of the image: finetune, torchtitan, verl or hyperpod-agent.")]
+_Name = Annotated[str, typer.Argument(help="Name of the image: dynamo, finetune, torchtitan, verl or hyperpod-agent.")]
 _Push = Annotated[bool, typer.Option("--push", help="Push it to the registry, in a repository that is created.")]
 _Files = Annotated[bool, typer.Option("--files", help="Write the files only, for AWS CodeBuild or another builder.")]
 _Parent = Annotated[
