@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
+from support.ports import free_ports
 from support.real_slurm import RealSlurm
 from ultracluster import clusterfile
 from ultracluster.boot import scripts
@@ -34,6 +35,15 @@ PROGRAM = """\
 #!/bin/sh
 [ -z "$REQUEUE" ] || [ -n "$SLURM_RESTART_COUNT" ] || { scontrol requeue "$SLURM_JOB_ID"; exec sleep 600; }
 echo "container $CONTAINER_IMAGE $CONTAINER_MOUNTS $CONTAINER_WORKDIR on $SLURMD_NODENAME with $SLURM_CPUS_ON_NODE CPUs"
+# The first process of Dynamo that ends, ends all nodes.
+case $* in *dynamo*) sleep 3 ;; esac
+"""
+ETCD = """\
+#!/bin/sh
+exec /usr/bin/python3 -c 'import os, socket
+listening = socket.create_server(("", int(os.environ["ETCD_ENDPOINTS"].rpartition(":")[2])))
+while True:
+    listening.accept()'
 """
 RAY = """\
 #!/bin/sh
@@ -50,8 +60,8 @@ def slurm() -> Iterator[RealSlurm]:
         bin = running.directory / "bin"
         for directory in (bin, *(running.directory / name for name in MOUNTS)):
             directory.mkdir()
-        for name in (*PROGRAMS, "ray"):
-            (bin / name).write_text(RAY if name == "ray" else PROGRAM)
+        for name in (*PROGRAMS, "ray", "etcd"):
+            (bin / name).write_text({"ray": RAY, "etcd": ETCD}.get(name, PROGRAM))
             (bin / name).chmod(0o755)
         shutil.copy(ROOT / "tests" / "support" / "real_slurm" / "enroot.sh", bin / "enroot")
         (bin / "enroot").chmod(0o755)
@@ -109,6 +119,7 @@ def submit(slurm: RealSlurm, job: str, here: Path, *options: str, image: str, **
         # The directory of the program in its image.
         MAXTEXT=str(here),
         IMAGE=image,
+        ETCD_PORT=str(free_ports(1)[0]),
         **variables,
     )
 
