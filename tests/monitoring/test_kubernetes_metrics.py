@@ -247,7 +247,7 @@ prometheus_remote_storage_samples_total{{url="x"}} {total}
 def test_an_agent_is_ready_while_its_samples_are_accepted(
     tmp_path: Path, age: int, failed: int, pending: int, retried: int, total: int, ready: bool
 ) -> None:
-    newest = f"{time.time() - age:e}" if total else "0"
+    newest = f"{time.time() - age:.9e}" if total else "0"
     text = SENT.format(newest=newest, failed=failed, pending=pending, retried=retried, total=total)
     (tmp_path / "metrics").write_text(text)
     wget = tmp_path / "wget"
