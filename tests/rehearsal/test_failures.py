@@ -312,7 +312,13 @@ def test_a_resource_that_cannot_be_deleted_fails_the_deletion(stacks: Stacks) ->
 def test_a_made_up_arn_serves_where_an_arn_of_its_service_is_wanted_and_nowhere_else(stacks: Stacks) -> None:
     def function(layer: Any) -> dict[str, Any]:
         role = "arn:aws:iam::123456789012:role/x"
-        properties = {"Role": role, "Code": {"ZipFile": "x"}, "Layers": [layer]}
+        properties = {
+            "Role": role,
+            "Code": {"ZipFile": "x"},
+            "Layers": [layer],
+            "Handler": "x.y",
+            "Runtime": "python3.13",
+        }
         return {"Type": "AWS::Lambda::Function", "Properties": properties}
 
     layer = {

@@ -117,7 +117,10 @@ TOGETHER: dict[str, tuple[Template, str]] = {
     ),
     "an export path alone": (lustre("SCRATCH_2", ExportPath="s3://data/out"), "it needs ImportPath"),
     "EFA on PERSISTENT_1": (lustre("PERSISTENT_1", 200, EfaEnabled=True), "only PERSISTENT_2 has EFA"),
-    "EFA without metadata": (lustre("PERSISTENT_2", 125, EfaEnabled=True), "needs a metadata configuration"),
+    "EFA without metadata": (
+        lustre("PERSISTENT_2", 125, capacity=38_400, EfaEnabled=True),
+        "needs a metadata configuration",
+    ),
     "metadata of scratch": (lustre("SCRATCH_2", MetadataConfiguration=METADATA), "only PERSISTENT_2 has a metadata"),
     "automatic IOPS by number": (
         lustre("PERSISTENT_2", 125, MetadataConfiguration=METADATA | {"Iops": 3000}),
