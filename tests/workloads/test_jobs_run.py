@@ -163,6 +163,34 @@ def test_reports_a_directory_that_cannot_be_created_before_the_job_starts(node: 
     assert "have your administrator make your directory there, or set RUN" in done.stderr
 
 
+def test_without_a_shared_file_system_a_program_of_the_job_files_is_refused_with_what_to_do(node: Node) -> None:
+    node.provide("torchrun")
+    done = node.run("slurm-minimal:gpu/pretrain", "ultracluster_train.py", IMAGE="")
+    assert (done.returncode, (node.said / "torchrun").exists()) == (2, False)
+    assert "no node has ultracluster_train.py" in done.stderr
+    assert "add storage.lustre or storage.home" in done.stderr
+    assert node.run("slurm-minimal:gpu/pretrain", "train.py", IMAGE="").returncode == 0
+
+
+@pytest.mark.parametrize("place", ["pretrain", "pretrain/7"])
+def test_a_new_job_does_not_continue_the_run_of_another_one(node: Node, place: str) -> None:
+    node.provide("torchrun")
+    text = next(
+        item.text
+        for item in slurm_jobs(load(str(ROOT / "examples" / "slurm-512-gpus.yaml")))
+        if item.path == "train/pretrain.sbatch"
+    ).replace("/fsx/$USER/", f"{node.directory}/")
+    run = node.directory / place
+    run.mkdir(parents=True)
+    (run / "ultracluster-job.json").touch()
+    done = node.run_text(text, "train.py", nodes=1, IMAGE="", RUN="")
+    assert done.returncode == 2
+    assert f"{run} has the run of another job: RUN={run} continues it" in done.stderr
+    assert not (node.said / "torchrun").exists()
+    for given in ({"RUN": str(run)}, {"RUN": "", "SLURM_RESTART_COUNT": "1"}):
+        assert node.run_text(text, "train.py", nodes=1, IMAGE="", **given).returncode == 0
+
+
 def test_verl_runs_on_the_first_node_once_all_have_joined_and_stops_ray(node: Node) -> None:
     node.provide("ray", RAY)
     node.provide("python3")

@@ -59,6 +59,8 @@ def test_rejects_a_model_that_does_not_fit(cluster: str, name: str, settings: di
         ("inference", {"parameters": "671B", "active_parameters": "37B", "nodes": "2"}),
         ("megatron", {"parameters": "405B", "tensor_parallel": "8", "pipeline_parallel": "16", "recipe": "r"}),
         ("rl", {"parameters": "70B", "nodes": "4", "rollout": "2"}),
+        ("megatron", {"parameters": "30.5B", "active_parameters": "3.3B", "recipe": "qwen3_30b_a3b_pretrain_config"}),
+        ("maxtext", {"parameters": "109B", "active_parameters": "17B", "recipe": "llama4-17b-16e"}),
     ],
 )
 def test_accepts_a_model_that_fits(name: str, settings: dict[str, str]) -> None:
@@ -90,6 +92,7 @@ def test_the_size_of_a_model_gives_layout_and_checkpoints_of_the_plan() -> None:
     each = round(plan.number("batch_tokens") / 8192 / 512)
     assert f'"train.global_batch_size=$((SLURM_JOB_NUM_NODES * gpus_per_node * {each}))"' in text
     assert '"model.seq_length=8192" "dataset.seq_length=8192"' in text
+    assert '"model.virtual_pipeline_model_parallel_size=null"' in text, "recipes divide their own stages again"
     assert "#SBATCH --signal=B:USR1@300\n" in text
     (gang,) = files(EKS, "megatron", parameters="70B", checkpoint_steps="9", recipe="r")
     assert "ULTRACLUSTER_CHECKPOINT_SECONDS" in [item["name"] for item in trainer(gang)["env"]]
@@ -113,6 +116,8 @@ def test_a_checkpoint_that_takes_long_is_requested_earlier() -> None:
     ("name", "settings", "message"),
     [
         ("megatron", {"parameters": "70B"}, r"parameters=70B is the size .* its default recipe: name the .* recipe="),
+        ("maxtext", {"parameters": "70B", "recipe": "llama2-7b"}, r"llama2-7b has 7B .* by its name, .* another model"),
+        ("torchtitan", {"parameters": "7B", "recipe": "llama3_70b"}, r"has 70B .* and parameters=7B are those of"),
         ("torchtitan", {"precision": "fp8"}, r"torchtitan has no option for precision=fp8"),
         ("pretrain", {"precision": "fp8"}, r"trains in BF16: precision=fp8 needs program="),
         ("inference", {"active_parameters": "3B"}, r"set parameters too"),

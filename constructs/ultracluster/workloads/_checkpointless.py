@@ -62,12 +62,12 @@ def checkpointless_job(platform: Platform, group: PlatformNodes, team: Team, giv
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        given: Settings: nodes, image, program, data.
+        given: Settings: nodes, image, program, data, name.
 
     Raises:
         Refusal: If there is no image for Region and type, or the nodes are not whole copies of the model.
     """
-    name = job_name("checkpointless", group.name)
+    name = given.name or job_name("checkpointless", group.name)
     check_job(name)
     nodes, gpus = nodes_of(group, given.nodes or checkpointless_nodes(group)), group.instance_type.gpus
     if not given.program and nodes % (step := _step(group)):

@@ -22,6 +22,7 @@ class Framework:
         model: Options of the directory of the model, with `{model}`.
         tensor: Further options if tensor parallelism is more than 1.
         pipeline: Further options if the pipeline has several stages, with `{stages}`.
+        undivided: Further options if the stages are given: a recipe divides its own again.
         recompute: Options with which the backward pass computes all activations again.
         sequence: Options of the length of a sequence, with `{sequence}`, and `{twice}` of it.
         fp8: Options of FP8, or none if it has none.
@@ -38,6 +39,7 @@ class Framework:
     model: tuple[str, ...] = ()
     tensor: tuple[str, ...] = ()
     pipeline: tuple[str, ...] = ()
+    undivided: tuple[str, ...] = ()
     recompute: tuple[str, ...] = ()
     sequence: tuple[str, ...] = ()
     fp8: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ class Framework:
         options += self.tensor if (given.tensor_parallel or 1) > 1 else ()
         if (stages := given.pipeline_parallel or 1) > 1:
             options += [option.replace("{stages}", str(stages)) for option in self.pipeline]
+        options += self.undivided if given.pipeline_parallel else ()
         options += self.recompute if given.recompute else ()
         options += self.fp8 if given.precision == "fp8" else ()
         if given.sequence is not None:
@@ -95,6 +98,7 @@ MEGATRON_BRIDGE = Framework(
     interval="checkpoint.save_interval=",
     data=("--dataset=llm-pretrain", "dataset.blend=[[{data}],null]"),
     tensor=("model.sequence_parallel=true",),
+    undivided=("model.virtual_pipeline_model_parallel_size=null", "model.pipeline_model_parallel_layout=null"),
     recompute=(
         "model.recompute_granularity=full",
         "model.recompute_method=uniform",

@@ -97,9 +97,6 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
         needs = ""
         if kubernetes_forms(workload, replace(platform, training_operator=True)):
             needs = f" without the training operator of HyperPod: write {_OPERATOR}"
-        elsewhere = kubernetes_forms(workload, replace(platform, scheduler="kueue"))
-        if elsewhere and platform.scheduler == "task-governance":
-            needs = f" with task governance, whose Kueue does not manage the kind {elsewhere[0].kind}"
         raise refused(f"{workload.name} has no form for Kubernetes{needs}; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
     room = _room_of_nodes(cluster, platform, nodes)

@@ -1,23 +1,24 @@
 """Forms of workloads for Kubernetes: the objects of a manifest."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.kubernetes import PYTHON, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
 from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
-from ultracluster.workloads._kubernetes_gang import TRAINING, has_train_jobs, image_for, job_set, layered, train_job
+from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
 from ultracluster.workloads._kubernetes_rl import rl_job
+from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
 from ultracluster.workloads._training_operator import pytorch_job
 from ultracluster.workloads._workload import Family, Form, Settings, software_versions
 
 Objects = Callable[[Platform, PlatformNodes, Team, Settings], list[Object]]
 _GANG = ("nodes", "gpus", "image")
 _TRAINING = (*_GANG, "program", "data")
-_GATED = (*_TRAINING, "gate")
+_GATED = (*_TRAINING, "gate", "name")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +72,7 @@ def _gang(create: Callable[..., list[Object]], **further: str) -> Objects:
         platform,
         group,
         team,
+        name=given.name or None,
         nodes=given.nodes,
         image=given.image,
         program=_program(given),
@@ -92,6 +94,7 @@ def _server(file: str, server: Server, what: str, nodes: int) -> KubernetesForm:
             group,
             team,
             server=server,
+            name=given.name or None,
             size=given.nodes or few(group),
             replicas=given.replicas,
             model=given.model,
@@ -100,7 +103,7 @@ def _server(file: str, server: Server, what: str, nodes: int) -> KubernetesForm:
             options=server.options.options(given),
         ),
         nodes=few,
-        settings=(*_GANG, "tensor_parallel", "replicas", "model"),
+        settings=(*_GANG, "tensor_parallel", "replicas", "model", "name"),
     )
 
 
@@ -129,7 +132,7 @@ PYTORCH_JOB = KubernetesForm(
     title=lambda group, nodes: f"the same as a HyperPodPyTorchJob, on {_gpus(group, nodes)}",
     objects=_gang(pytorch_job),
     applies=lambda platform: platform.training_operator,
-    settings=_TRAINING,
+    settings=(*_TRAINING, "name"),
 )
 ELASTIC_JOB = KubernetesForm(
     file="elastic.yaml",
@@ -137,7 +140,7 @@ ELASTIC_JOB = KubernetesForm(
     title=lambda group, nodes: f"elastic pre-training on at most {_gpus(group, nodes)}",
     objects=_gang(pytorch_job, fewest="min_nodes"),
     applies=lambda platform: platform.training_operator,
-    settings=(*_TRAINING, "min_nodes"),
+    settings=(*_TRAINING, "min_nodes", "name"),
 )
 CHECKPOINTLESS_JOB = KubernetesForm(
     file="checkpointless.yaml",
@@ -147,18 +150,19 @@ CHECKPOINTLESS_JOB = KubernetesForm(
     nodes=checkpointless_nodes,
     applies=lambda platform: platform.training_operator,
     for_group=runs_checkpointless,
-    settings=_TRAINING,
+    settings=(*_TRAINING, "name"),
     on_shared=True,
 )
 FINE_TUNE = KubernetesForm(
     file="finetune.yaml",
     kind="TrainJob",
     applies=has_train_jobs,
-    title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}, as a TrainJob",
+    title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}",
     objects=lambda platform, group, team, given: _fine_tune(platform, group, team, given),
     nodes=lambda group: 1,
     settings=(*_GATED, "model"),
 )
+FINE_TUNE_SET = replace(FINE_TUNE, kind="JobSet", applies=has_job_sets_alone)
 RL = KubernetesForm(
     file="rl.yaml",
     kind="JobSet",
@@ -167,6 +171,7 @@ RL = KubernetesForm(
         platform,
         group,
         team,
+        name=given.name or None,
         nodes=given.nodes or _few(group),
         data=given.data,
         model=given.model,
@@ -177,7 +182,7 @@ RL = KubernetesForm(
         sequence=given.sequence,
     ),
     nodes=lambda group: _few(group),
-    settings=(*_GANG, "rollout", "data", "model", "checkpoint_steps", "gate"),
+    settings=(*_GANG, "rollout", "data", "model", "checkpoint_steps", "gate", "name"),
     image=VERL,
 )
 LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)
@@ -217,16 +222,5 @@ def _few(group: PlatformNodes) -> int:
 def _fine_tune(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     program = [given.program or f"{PYTHON}/ultracluster_finetune.py"]
     program += [*(["--model", given.model] if given.model else []), *(["--data", given.data] if given.data else [])]
-    command = ["torchrun", REPORTER, *program]
-    return train_job(
-        platform,
-        group,
-        team,
-        name=job_name("finetune", group.name),
-        nodes=given.nodes or 1,
-        command=command if given.image else layered(group, FINETUNE, command),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-        gate=given.gate or "nodes",
-        image=given.image or image_for(group, FINETUNE),
-    )
+    name = given.name or job_name("finetune", group.name)
+    return torchrun_job(platform, group, team, given, name=name, program=program, image=FINETUNE, nodes=1, gate="nodes")

@@ -94,9 +94,8 @@ def train_job(
     }
     spec: Object = {"runtimeRef": {"name": runtime_name(group)}, "trainer": trainer}
     if pieces := slices(platform, group, requested):
-        job = {"name": "node", "template": {"spec": {"template": {"metadata": {"annotations": pieces}}}}}
-        runtime = {"template": {"spec": {"replicatedJobs": [job]}}}
-        spec["runtimePatches"] = [{"manager": "ultracluster.io/render", "trainingRuntimeSpec": runtime}]
+        job = patched_runtime(spec)["replicatedJobs"][0]
+        job["template"]["spec"]["template"]["metadata"] = {"annotations": pieces}
     return [
         make("trainer.kubeflow.org/v1alpha1", "TrainJob", name, **queue_metadata(platform, team), spec=spec),
         job_policy(name, team.name, _jobset_pods(name)),
@@ -133,7 +132,7 @@ def job_set(
         group,
         container="node",
         image=image or image_for(group, PYTORCH),
-        command=gang_command(*(command or _torchrun(group, name, requested, program))),
+        command=gang_command(*(command or torchrun(group, name, requested, program))),
         env={**_planned(requested, interval, data, gate), **(env or {})},
     )
     pod["containers"][0]["env"].append(hugging_face())
@@ -165,6 +164,16 @@ def job_set(
         gang = {"minMember": requested, "queue": team.name}
         objects.insert(0, make("scheduling.volcano.sh/v1beta1", "PodGroup", name, namespace=team.name, spec=gang))
     return objects
+
+
+def patched_runtime(spec: Object) -> Object:
+    """Return the part of the spec of a TrainJob that replaces values of its runtime: the spec of a JobSet."""
+    if "runtimePatches" not in spec:
+        jobs: list[Object] = [{"name": "node", "template": {"spec": {"template": {}}}}]
+        runtime = {"template": {"spec": {"replicatedJobs": jobs}}}
+        spec["runtimePatches"] = [{"manager": "ultracluster.io/render", "trainingRuntimeSpec": runtime}]
+    patched: Object = spec["runtimePatches"][0]["trainingRuntimeSpec"]["template"]["spec"]
+    return patched
 
 
 def image_for(group: PlatformNodes, image: ContainerImage) -> str:
@@ -201,14 +210,6 @@ def layered(group: PlatformNodes, image: ContainerImage, command: Sequence[str])
     if image_on(image, group.instance_type.architecture) is not image:
         return list(command)
     return ["bash", "-c", f'{layer_of(image)}exec "$@"\n', "node", *command]
-
-
-def has_train_jobs(platform: Platform) -> bool:
-    """Return False for the Kueue of task governance, which does not manage the kind TrainJob.
-
-    See `hyperpod_kubernetes.TASK_GOVERNANCE`.
-    """
-    return platform.scheduler != "task-governance"
 
 
 def first_pod(name: str) -> str:
@@ -256,7 +257,8 @@ def slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, st
     }
 
 
-def _torchrun(group: PlatformNodes, name: str, nodes: int, program: Sequence[str]) -> list[str]:
+def torchrun(group: PlatformNodes, name: str, nodes: int, program: Sequence[str]) -> list[str]:
+    """Return the command of torchrun in each pod of a JobSet."""
     # The index that Kubernetes gives every pod of an Indexed Job.
     return [
         "torchrun",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, objects_in_registry, shares, to_yaml
 from ultracluster.workloads._kubernetes_form import KubernetesForm
+from ultracluster.workloads._kubernetes_gang import patched_runtime
 from ultracluster.workloads._slurm_jobs import JobFile
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload
@@ -37,7 +38,21 @@ def _objects(
     platform: Platform, form: KubernetesForm, group: PlatformNodes, given: Settings
 ) -> tuple[str, str, list[Object]]:
     title = form.title(group, given.nodes or form.nodes(group))
-    return f"{group.name}/{form.file}", title, form.objects(platform, group, _owner(platform, group), given)
+    objects = form.objects(platform, group, _owner(platform, group), given)
+    if given.parameters:
+        _give_time(objects, given.request_seconds)
+    return f"{group.name}/{form.file}", title, objects
+
+
+def _give_time(objects: Sequence[Object], seconds: int) -> None:
+    """Set the time that pods of gangs have for the checkpoint of their plan before Kubernetes ends them."""
+    for item in objects:
+        spec = item["spec"]
+        if item["kind"] == "TrainJob":
+            spec = patched_runtime(spec)
+        if item["kind"] in ("TrainJob", "JobSet"):
+            pod = spec["replicatedJobs"][0]["template"]["spec"]["template"]
+            pod.setdefault("spec", {})["terminationGracePeriodSeconds"] = seconds
 
 
 def _owner(platform: Platform, group: PlatformNodes) -> Team:

@@ -18,6 +18,7 @@ def rl_job(
     group: PlatformNodes,
     team: Team,
     *,
+    name: str | None = None,
     nodes: int,
     data: str = "",
     model: str = "",
@@ -33,6 +34,7 @@ def rl_job(
         platform: The cluster.
         group: Node group.
         team: Team of the job.
+        name: Name of the job. By default, `rl-` and the group.
         nodes: Number of nodes.
         data: Directory of `train.parquet` and `test.parquet`. By default, `data` of the first file system.
         model: Directory or name of the model. By default, `model` of the first file system.
@@ -45,7 +47,7 @@ def rl_job(
     Raises:
         Refusal: If the group has too few nodes.
     """
-    name = job_name("rl", group.name)
+    name = job_name("rl", group.name) if name is None else name
     requested = nodes_of(group, nodes)
     first = next(iter(platform.volumes), "/workspace")
     given = Settings(

@@ -1,24 +1,19 @@
 """Training with frameworks of others on Kubernetes."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 
 from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_form import KubernetesForm
-from ultracluster.workloads._kubernetes_gang import (
-    first_pod,
-    has_train_jobs,
-    image_for,
-    job_set,
-    layered,
-    nodes_of,
-    train_job,
-)
+from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
+from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
 from ultracluster.workloads._workload import Settings
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate")
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate", "name")
 # Kubernetes expands it in a command.
 _RUN = "$(RUN)"
 _SIGNAL = {"ULTRACLUSTER_REQUEST_SIGNAL": "TERM"}
@@ -38,39 +33,27 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         given.recipe or "qwen3_8b_pretrain_config",
         *MEGATRON_BRIDGE.options(given, _RUN, _times(group, given)),
     ]
-    return train_job(
+    return torchrun_job(
         platform,
         group,
         team,
-        name=job_name("megatron", group.name),
-        nodes=given.nodes,
-        command=["env", *(f"{key}={value}" for key, value in _SIGNAL.items()), "torchrun", REPORTER, _PROGRAM, *recipe],
-        image=given.image or image_for(group, MEGATRON),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-        gate=given.gate,
+        given,
+        name=_name("megatron", group, given),
+        program=[_PROGRAM, *recipe],
+        image=MEGATRON,
+        launcher=["env", *(f"{key}={value}" for key, value in _SIGNAL.items())],
     )
 
 
 def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     options = [given.recipe or "llama3_8b", *TITAN.options(given, _RUN, _times(group, given))]
-    command = ["torchrun", REPORTER, f"{PYTHON}/ultracluster_titan.py", *options]
-    return train_job(
-        platform,
-        group,
-        team,
-        name=job_name("torchtitan", group.name),
-        nodes=given.nodes,
-        command=command if given.image else layered(group, TORCHTITAN, command),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-        gate=given.gate,
-        image=given.image or image_for(group, TORCHTITAN),
-    )
+    program = [f"{PYTHON}/ultracluster_titan.py", *options]
+    name = _name("torchtitan", group, given)
+    return torchrun_job(platform, group, team, given, name=name, program=program, image=TORCHTITAN)
 
 
 def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
-    name, nodes = job_name("maxtext", group.name), nodes_of(group, given.nodes)
+    name, nodes = _name("maxtext", group, given), nodes_of(group, given.nodes)
     text = resources.files(__package__).joinpath("loads", "maxtext.sh").read_text(encoding="utf-8")
     options = MAX_TEXT.options(given, _RUN, _times(group, given))
     return job_set(
@@ -88,6 +71,12 @@ def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Setti
     )
 
 
+def _name(kind: str, group: PlatformNodes, given: Settings) -> str:
+    """Return the name of a job: another recipe must not continue from its checkpoints."""
+    recipe = re.sub("[^a-z0-9]+", "-", given.recipe.lower()).strip("-")
+    return given.name or job_name(f"{kind}-{recipe}" if recipe else kind, group.name)
+
+
 TITAN_JOB = KubernetesForm(
     file="torchtitan.yaml",
     kind="TrainJob",
@@ -99,6 +88,7 @@ TITAN_JOB = KubernetesForm(
     settings=_SETTINGS,
     image=TORCHTITAN,
 )
+TITAN_SET = replace(TITAN_JOB, kind="JobSet", applies=has_job_sets_alone)
 MEGATRON_JOB = KubernetesForm(
     file="megatron.yaml",
     kind="TrainJob",
@@ -110,6 +100,7 @@ MEGATRON_JOB = KubernetesForm(
     settings=_SETTINGS,
     image=MEGATRON,
 )
+MEGATRON_SET = replace(MEGATRON_JOB, kind="JobSet", applies=has_job_sets_alone)
 MAX_TEXT_SET = KubernetesForm(
     file="maxtext.yaml",
     kind="JobSet",

@@ -24,11 +24,14 @@ _PATH = error("job-path", "A path of a job must be on a file system that its nod
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
-_TEXTS = ("recipe", "model", "image", "program", "data", "precision", "gate", "software")
+_TEXTS = ("recipe", "model", "image", "program", "data", "precision", "gate", "software", "name")
 _SIZES = ("parameters", "active_parameters")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]{1,2})?)([KMBT]?)")
 _VERSION = re.compile(r"[0-9][0-9a-z.-]*")
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+# The size in the name of a recipe, and how much of it the size of its model may be: llama2-7b has 6.7B.
+_SIZE_IN_NAME = re.compile(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z0-9])")
+_ALIKE = 1.3
 _PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
 
 
@@ -250,6 +253,13 @@ def _of_another_model(workload: Workload, form: Form, settings: Settings) -> lis
     if settings.parameters and "recipe" in form.settings and not settings.recipe:
         text = f"parameters={settings.parameters / 1e9:g}B is the size of a model, and {workload.name} would train that"
         errors.append(_UNKNOWN(f"{text} of its default recipe: name the model's with recipe="))
+    of_recipe = _SIZE_IN_NAME.search(settings.recipe.lower())
+    if of_recipe and settings.parameters:
+        billions = float(of_recipe[1])
+        sizes = (settings.parameters / 1e9, (settings.active_parameters or 0) / 1e9)
+        if not any(billions / _ALIKE <= size <= billions * _ALIKE for size in sizes):
+            text = f"recipe={settings.recipe} has {billions:g}B parameters by its name, and parameters={sizes[0]:g}B"
+            errors.append(_UNKNOWN(f"{text} are those of another model: change one of them"))
     if settings.precision == "fp8" and not workload.fp8:
         errors.append(_UNKNOWN(f"{workload.name} has no option for precision=fp8: leave it out"))
     elif settings.precision == "fp8" and "program" in form.settings and not settings.program:

@@ -120,7 +120,8 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         "#!/usr/bin/env bash",
         f"# {title[0].upper()}{title[1:]}; {queue.efa_devices} EFA devices each.",
         f"# Queue {queue.name} of {queue.cluster}.",
-        *(f"#   {line}" for line in form.usage),
+        # Without a shared file system, nodes have none of the programs of the job files.
+        *(f"#   {line}" for line in form.usage if queue.shared or "ultracluster_" not in line),
         "#",
         "# Submit it from a directory that all nodes have: the log is written there.",
         *_about_variables(job, queue, image),
@@ -148,7 +149,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *_numbers(queue, body, job, image),
         *(f"export {name}={value}" for name, value in record.variables),
         *_sets_image(job, image),
-        *([f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"'] if "resume.sh" in form.bodies else []),
+        *(_names_run(queue, form) if "resume.sh" in form.bodies else []),
         *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
         *requires(job.given),
         *([overrides(form, job.given)] if form.framework else []),
@@ -271,6 +272,11 @@ def _amount(queue: QueueShape, nodes: int) -> str:
 def _of_user(queue: QueueShape) -> str:
     """Return the submitting user's directory, on the shared mount or else on the node's volume."""
     return f"{queue.shared or (queue.mounts[0] if queue.mounts else '/var/tmp')}/$USER"
+
+
+def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
+    """Return the directory of the run: by default, one for each job."""
+    return ["run_is_given=${RUN:+yes}", f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"']
 
 
 def _nccl_nodes(queue: QueueShape) -> int:

@@ -12,6 +12,7 @@ from ultracluster.workloads._kubernetes_form import (
     DCGM,
     ELASTIC_JOB,
     FINE_TUNE,
+    FINE_TUNE_SET,
     JOB_SET,
     LEADER_WORKER_SET,
     NCCL,
@@ -93,6 +94,7 @@ _ROWS = (
                 settings=(*_PROGRAM, "model", "gate"),
             ),
             FINE_TUNE,
+            FINE_TUNE_SET,
         ),
     ),
     Workload(

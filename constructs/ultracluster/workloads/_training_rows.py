@@ -2,7 +2,7 @@
 
 from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
-from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, TITAN_JOB
+from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, MEGATRON_SET, TITAN_JOB, TITAN_SET
 from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
@@ -34,6 +34,7 @@ TRAINING = (
                 settings=_SETTINGS,
             ),
             TITAN_JOB,
+            TITAN_SET,
         ),
     ),
     Workload(
@@ -59,6 +60,7 @@ TRAINING = (
                 settings=_SETTINGS,
             ),
             MEGATRON_JOB,
+            MEGATRON_SET,
         ),
     ),
     Workload(

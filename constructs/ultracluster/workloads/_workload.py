@@ -40,6 +40,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "program": "path of the training program",
         "data": "directory of the data",
         "gate": "test of the nodes before the job starts: nccl, nodes or no",
+        "name": "name of the job on Kubernetes: one of the same name continues from its checkpoints",
         "software": "oldest versions instead of those of the type, such as driver=590,nccl=2.30",
     }
 )
@@ -135,6 +136,7 @@ class Settings:
         data: Directory of the data, or an empty text.
         gate: Test of the nodes. By default, that of the form.
         software: Oldest versions instead of those of the type, or an empty text.
+        name: Name of the job on Kubernetes, or an empty text for that of the workload, its recipe and the group.
     """
 
     nodes: int | None = None
@@ -162,3 +164,4 @@ class Settings:
     data: str = ""
     gate: Gate | None = None
     software: str = ""
+    name: str = ""

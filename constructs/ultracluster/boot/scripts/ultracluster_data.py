@@ -1,9 +1,21 @@
-"""Samples of tokens by their number, so that a run continues in the data where its checkpoint was written."""
+"""Samples of tokens by their number, so that a run continues in the data where its checkpoint was written.
+
+    sbatch finetune.sbatch ultracluster_data.py --tokenizer Qwen/Qwen3-8B --out /fsx/tokens /fsx/text/*.jsonl
+
+writes token files from text: each process of the job some of the files. Any Python with PyTorch and transformers does.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 import mmap
+import os
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +24,8 @@ import torch
 # Bytes of a token in a file, by the end of its name.
 _WIDTHS = {".bin": (2, torch.uint16), ".u32": (4, torch.int32)}
 _NOISE = 0.1
+# Of them, 16-bit files that hold 32-bit tokens are recognised: every second integer is the upper half of a token.
+_PAIRS, _LARGEST_UPPER = (64, 4096), 3
 
 
 class Synthetic:
@@ -64,7 +78,10 @@ class Files:
             count = (path.stat().st_size // width - 1) // shape.length
             if count > 0:
                 with path.open("rb") as file:
-                    self._maps.append((mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), width, kind))
+                    tokens = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+                if width == 2 and _has_halves(tokens):
+                    raise SystemExit(f"--data: {path} has 32-bit integers: rename it to {path.stem}.u32")
+                self._maps.append((tokens, width, kind))
                 self._counts.append(count)
         if not self._counts:
             raise SystemExit(f"--data {directory}: no file has the {shape.length + 1} tokens of a sample")
@@ -98,3 +115,56 @@ class Files:
                 return torch.frombuffer(tokens, dtype=kind, count=self.shape.length + 1, offset=offset).long()
             place -= count
         raise AssertionError(place)
+
+
+def _has_halves(tokens: Any) -> bool:
+    """Return True if a file of 16-bit integers has 32-bit ones."""
+    least, most = _PAIRS
+    pairs = min(len(tokens) // 4, most)
+    lower, upper = torch.frombuffer(tokens, dtype=torch.uint16, count=2 * pairs).long().view(-1, 2).unbind(1)
+    return pairs >= least and bool((upper <= _LARGEST_UPPER).all() and (lower > _LARGEST_UPPER).any())
+
+
+def _texts(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8") as file:
+        if path.suffix != ".jsonl":
+            yield file.read()
+            return
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                try:
+                    yield str(json.loads(line)["text"])
+                except (ValueError, KeyError, TypeError):
+                    raise SystemExit(f"{path}:{number}: a line is an object with `text`, got {line[:40]!r}") from None
+
+
+def main(given: Sequence[str]) -> int:
+    """Write token files; return the exit code."""
+    parser = argparse.ArgumentParser(description="Write token files for training from text.")
+    parser.add_argument("--tokenizer", required=True, help="directory, or name at Hugging Face: that of the model")
+    parser.add_argument("--out", required=True, type=Path, help="directory of the token files")
+    parser.add_argument("files", nargs="+", type=Path, help="*.jsonl, each line with `text`; other files are one text")
+    options = parser.parse_args(given)
+    names = Counter(path.stem for path in options.files)
+    if repeated := [name for name, count in names.items() if count > 1]:
+        parser.error(f"each file needs its own name for its token file, and {', '.join(repeated)} is there twice")
+    from transformers import AutoTokenizer  # type: ignore[import-not-found]  # training does not need it
+
+    tokenizer = AutoTokenizer.from_pretrained(options.tokenizer)
+    suffix, kind = (".bin", "H") if len(tokenizer) <= 1 << 16 else (".u32", "I")
+    end = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
+    options.out.mkdir(parents=True, exist_ok=True)
+    rank, ranks = (int(os.environ.get(name) or default) for name, default in (("RANK", 0), ("WORLD_SIZE", 1)))
+    for path in sorted(options.files)[rank::ranks]:
+        target = options.out / f"{path.stem}{suffix}"
+        part = target.with_suffix(".part")
+        with part.open("wb") as file:
+            for text in _texts(path):
+                array(kind, [*tokenizer(text)["input_ids"], *end]).tofile(file)
+        part.replace(target)
+        print(f"{target}: {target.stat().st_size // _WIDTHS[suffix][0]:,} tokens", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

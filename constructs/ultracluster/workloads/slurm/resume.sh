@@ -1,6 +1,15 @@
 # shellcheck shell=bash
 # Slurm sends USR1 to this script some minutes before the job has to stop. The training finds CHECKPOINT_REQUEST then,
 # writes a checkpoint and ends with exit code 0; the job queues again, and goes on where it was.
+
+# By default, each job has a directory of its own. That of a new job must have no run of another one: of a cluster that was
+# there before, or of earlier job files, which named the directory by the kind of the job alone.
+if [ -z "$run_is_given" ] && [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]; then
+    for earlier in "${RUN%/*}" "$RUN"; do
+        [ ! -e "$earlier/ultracluster-job.json" ] ||
+            fail "$earlier has the run of another job: RUN=$earlier continues it, and RUN=DIRECTORY starts a new one elsewhere"
+    done
+fi
 mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
 export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds}

@@ -1,5 +1,11 @@
 # shellcheck shell=bash
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the training program: sbatch $SLURM_JOB_NAME.sbatch train.py [ARGUMENTS]"
+case "${1:-}" in
+    ultracluster_*.py)
+        [ -n "$helper" ] || [ -e "$1" ] || [ -n "${PAYLOAD:-}" ] ||
+            fail "no node has $1, for the cluster has no file system that all nodes share: add storage.lustre or storage.home, or name a program by its path"
+        ;;
+esac
 # A program of the job files, such as ultracluster_train.py, needs no path.
 [ -e "${1:-}" ] || [ ! -f "$helper/${1:-}" ] || set -- "$helper/$1" "${@:2}"
 # A program or a module, not an option of torchrun.
