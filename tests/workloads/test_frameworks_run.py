@@ -79,6 +79,8 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
         "train.micro_batch_size=1",
         "train.global_batch_size=32",
         "model.sequence_parallel=true",
+        "model.virtual_pipeline_model_parallel_size=null",
+        "model.pipeline_model_parallel_layout=null",
         "checkpoint.save_interval=50",
         "--dataset=llm-pretrain",
         "dataset.blend=[[/fsx/tokens],null]",
