@@ -68,7 +68,7 @@ def environments(value: Any) -> Iterator[list[Any]]:
             yield from environments(inner)
 
 
-@pytest.mark.parametrize("workload", ["rl", "inference", "sglang", "dynamo"])
+@pytest.mark.parametrize("workload", ["rl", "inference", "sglang"])
 def test_what_downloads_models_gets_the_token_of_its_team_if_there_is_one(cluster: ClusterFile, workload: str) -> None:
     containers = list(environments(objects(cluster, workload)))
     assert containers
