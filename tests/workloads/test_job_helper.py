@@ -72,7 +72,8 @@ def test_prometheus_reads_all_metrics_of_the_contract(module: ModuleType, clock:
         *(f'train_lost_seconds_total{{cause="{cause}"}}' for cause in ("startup", "checkpoint", "repeated")),
     }
     documented = set(re.findall(r"`(train_\w+)`", CONTRACT))
-    assert documented == set(module.METRICS)
+    # The last is of servers, which have no steps.
+    assert documented == {*module.METRICS, "train_service"}
 
 
 def test_time_goes_into_steps_or_into_causes(module: ModuleType, clock: Clock, tmp_path: Path) -> None:
@@ -109,6 +110,25 @@ def test_a_checkpoint_that_fails_is_neither_complete_nor_in_progress(module: Mod
     values = samples(tmp_path)
     assert values["train_checkpoint_in_progress"] == 0
     assert "train_last_checkpoint_timestamp_seconds" not in values
+
+
+def test_a_training_is_finished_until_its_next_step(module: ModuleType, tmp_path: Path) -> None:
+    job = module.Job(every=0)
+    job.step(1)
+    assert samples(tmp_path)["train_finished"] == 0
+    job.finished()
+    assert samples(tmp_path)["train_finished"] == 1
+    # A second phase of the same program.
+    job.step(2)
+    assert samples(tmp_path)["train_finished"] == 0
+
+
+@pytest.mark.parametrize(("ends", "finished"), [("", 1), ("raise ValueError", 0), ("os.kill(os.getpid(), 15)", 0)])
+def test_a_program_that_ends_is_finished_and_one_that_fails_is_not(ends: str, finished: int, tmp_path: Path) -> None:
+    program = f"import os, ultracluster_job; ultracluster_job.Job().step(7); {ends}"
+    environment = {"PYTHONPATH": str(PATH.parent), "ULTRACLUSTER_JOB_METRICS": str(tmp_path)}
+    subprocess.run([sys.executable, "-S", "-B", "-c", program], env=environment, stderr=subprocess.DEVNULL)
+    assert samples(tmp_path)["train_finished"] == finished
 
 
 def test_mfu_follows_from_tokens_and_the_peak_of_the_gpus(
@@ -233,7 +253,9 @@ def test_hugging_faces_trainer_reports(
         callback.on_log(None, state, control, logs={"loss": 3.0}, model=None)
     clock.now += 9
     callback.on_save(None, state, control, model=None)
+    callback.on_train_end(None, state, control, model=None)
     values = samples(tmp_path)
+    assert values["train_finished"] == 1
     assert values["train_checkpoint_in_progress"] == 0
     assert (values["train_step"], values["train_loss"], values["train_checkpoint_seconds"]) == (3, 3, 9)
     assert values["train_tokens_total"] == 1500
@@ -259,8 +281,10 @@ def test_lightning_and_nemo_report(
     callback.on_save_checkpoint(trainer, None, {})
     assert samples(tmp_path)["train_checkpoint_in_progress"] == 1
     clock.now += 6
+    assert samples(tmp_path)["train_finished"] == 0
     callback.on_train_end(trainer, None)
     values = samples(tmp_path)
+    assert values["train_finished"] == 1
     assert values["train_checkpoint_in_progress"] == 0
     assert (values["train_step"], values["train_loss"], values["train_checkpoint_seconds"]) == (3, 2, 6)
 

@@ -34,7 +34,7 @@ METRICS = (
     *("train_step", "train_step_seconds", "train_tokens_total", "train_loss", "train_mfu_ratio"),
     *("train_checkpoint_seconds", "train_checkpoint_in_progress", "train_checkpoint_interval_seconds"),
     *("train_last_checkpoint_timestamp_seconds", "train_startup_seconds", "train_restarts_total"),
-    *("train_productive_seconds_total", "train_lost_seconds_total"),
+    *("train_productive_seconds_total", "train_lost_seconds_total", "train_finished"),
 )
 
 
@@ -60,11 +60,11 @@ class Job:
     ) -> None:
         environment = os.environ
         rank = environment.get("RANK") or environment.get("SLURM_PROCID") or "0"
-        self.values: dict[str, float] = defaultdict(float)
+        self.values: dict[str, float] = defaultdict(float, train_finished=0)
         self.values["train_restarts_total"] = sum(int(environment.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
         #: Seconds that were lost, by cause.
         self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}
-        self._flops, self._every = flops_per_token, every
+        self._flops, self._every, self._tokens, self._warned = flops_per_token, every, 0.0, False
         self._peak = float(environment.get("ULTRACLUSTER_GPU_FLOPS") or 0) * int(environment.get("WORLD_SIZE") or 1)
         self._directory = _directory(directory, environment) if rank == "0" else None
         self._state = state or environment.get("ULTRACLUSTER_JOB_STATE")
@@ -74,16 +74,14 @@ class Job:
         self._loss: Any = None
         self._last: float | None = None
         self._written = self._window = time.monotonic()
-        self._tokens, self._warned = 0.0, False
         if checkpoint_interval is not None:
             self.values["train_checkpoint_interval_seconds"] = checkpoint_interval
         port = int(environment.get("ULTRACLUSTER_JOB_PORT") or 0) if rank == "0" else 0
         if port:
             self._serve(port)
-        #: False if nothing is reported from here.
-        self.active = self._directory is not None or port > 0
+        self.active = self._directory is not None or port > 0  # False if nothing is reported from here
         self.write()
-        atexit.register(self.write)
+        atexit.register(lambda: self.write() if hasattr(sys, "last_value") else self.finished())
 
     def step(self, step: int, *, tokens: float = 0, loss: Any = None, mfu: float | None = None) -> None:
         """Report a completed step, and its tokens over all ranks. A loss is read when the metrics are written."""
@@ -91,20 +89,18 @@ class Job:
             return
         now = time.monotonic()
         if self._last is None:
-            seconds = max(time.time() - self._started, 0)
-            self.values["train_startup_seconds"] = seconds
+            self.values["train_startup_seconds"] = seconds = max(time.time() - self._started, 0)
             self.lost["startup"] += seconds
             self._window = now
         else:
-            seconds = now - self._last
-            self.values["train_step_seconds"] = seconds
+            self.values["train_step_seconds"] = seconds = now - self._last
             if step > self._highest:
                 self.values["train_productive_seconds_total"] += seconds
             else:
                 self.lost["repeated"] += seconds
             self._tokens += tokens
         self._last, self._highest = now, max(self._highest, step)
-        self.values["train_step"] = step
+        self.values.update(train_step=step, train_finished=0)
         self.values["train_tokens_total"] += tokens
         if loss is not None:
             self._loss = loss.detach() if hasattr(loss, "detach") else loss  # reading it waits for the GPU
@@ -137,15 +133,18 @@ class Job:
             self._last = min(self._last + seconds, time.monotonic())
         self.saving(False)
 
+    def finished(self) -> None:
+        """Report that the training is over, whatever the program does then; a program that ends is finished too."""
+        self.values["train_finished"] = 1
+        self.write()
+
     def text(self) -> str:
         """Return the metrics, without the id of the job."""
+        metrics = {name: {"": self.values[name]} for name in METRICS if name in self.values}
+        metrics["train_lost_seconds_total"] = {f'{{cause="{cause}"}}': value for cause, value in self.lost.items()}
         lines = []
-        for name in METRICS:
-            values = {"": self.values[name]} if name in self.values else {}
-            if name == "train_lost_seconds_total":
-                values = {f'{{cause="{cause}"}}': seconds for cause, seconds in self.lost.items()}
-            if values:
-                lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
+        for name, values in metrics.items():
+            lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
             lines += [f"{name}{labels} {value:.15g}" for labels, value in values.items()]
         return "\n".join(lines).replace(" nan", " NaN").replace("inf", "Inf") + "\n"
 
@@ -154,7 +153,12 @@ class Job:
         if not self.active:
             return
         try:
-            self._update()
+            self._written = now = time.monotonic()
+            if self._loss is not None:
+                self.values["train_loss"], self._loss = float(self._loss), None
+            if self._flops and self._peak and self._tokens and now > self._window:
+                self.values["train_mfu_ratio"] = self._flops * self._tokens / (now - self._window) / self._peak
+                self._tokens, self._window = 0.0, now
             if self._directory is not None:
                 _replace(self._directory / "train.prom", self.text())
             if self._state:
@@ -163,14 +167,6 @@ class Job:
             if not self._warned:
                 print(f"ultracluster_job: not reported: {error}", file=sys.stderr)
             self._warned = True
-
-    def _update(self) -> None:
-        self._written = now = time.monotonic()
-        if self._loss is not None:
-            self.values["train_loss"], self._loss = float(self._loss), None
-        if self._flops and self._peak and self._tokens and now > self._window:
-            self.values["train_mfu_ratio"] = self._flops * self._tokens / (now - self._window) / self._peak
-            self._tokens, self._window = 0.0, now
 
     def _serve(job, port: int) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -209,14 +205,16 @@ def hugging_face(**options: Any) -> Any:
                 self.job.saving()
 
         def on_log(self, *args: Any, logs: Any = None, **kwargs: Any) -> None:
-            if logs and "loss" in logs:
-                self.job._loss = logs["loss"]
+            self.job._loss = (logs or {}).get("loss", self.job._loss)
             self._since = time.monotonic()
 
         on_evaluate = on_log
 
         def on_save(self, *args: Any, **kwargs: Any) -> None:
             self.job.saved(time.monotonic() - self._since)  # the Trainer logs and evaluates before
+
+        def on_train_end(self, *args: Any, **kwargs: Any) -> None:
+            self.job.finished()
 
     return UltraclusterCallback()
 
@@ -234,7 +232,7 @@ def lightning(**options: Any) -> Any:
             self._saving: float | None = None
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, *args: Any) -> None:
-            self.on_train_end()
+            self.on_train_batch_start()
             if trainer.global_step != self.job.values.get("train_step"):  # a step may have several batches
                 loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
                 self.job.step(trainer.global_step, loss=loss)
@@ -243,12 +241,14 @@ def lightning(**options: Any) -> Any:
             self._saving = time.monotonic()  # Lightning writes after this, and before the next batch
             self.job.saving()
 
-        def on_train_end(self, *args: Any) -> None:
+        def on_train_batch_start(self, *args: Any) -> None:
             if self._saving is not None:
                 self.job.saved(time.monotonic() - self._saving)
             self._saving = None
 
-        on_train_batch_start = on_train_end
+        def on_train_end(self, *args: Any) -> None:
+            self.on_train_batch_start()
+            self.job.finished()
 
     return UltraclusterCallback()
 

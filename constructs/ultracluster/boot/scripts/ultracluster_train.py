@@ -162,7 +162,7 @@ def train(options: argparse.Namespace) -> None:
         checkpoints.start(training.step, training.state())
     checkpoints.finish()
     requests.done()
-    job.write()
+    job.finished()
     _log(event="requested end" if end else "end", step=training.step)
 
 
