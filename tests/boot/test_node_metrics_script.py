@@ -169,6 +169,20 @@ def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node) -> None:
     ]
 
 
+def test_the_metrics_of_a_server_get_the_id_of_its_job(node: Node) -> None:
+    text = (
+        'vllm:num_requests_running{engine="0",model_name="meta-llama/Llama-3.1-8B"} 4.0\n'
+        'vllm:time_to_first_token_seconds_bucket{engine="0",le="+Inf",model_name="m"} 1.2e+06\n'
+        'other:num_requests_running{model_name="m"} 1\n'
+    )
+    of_job(node, "7", text, "serving.prom")
+    assert written(node, "vllm:") == [
+        'vllm:num_requests_running{job_id="7",engine="0",model_name="meta-llama/Llama-3.1-8B"} 4.0',
+        'vllm:time_to_first_token_seconds_bucket{job_id="7",engine="0",le="+Inf",model_name="m"} 1.2e+06',
+    ]
+    assert written(node, "other") == []
+
+
 def test_the_inspectors_files_have_their_real_names(node: Node) -> None:
     # https://github.com/NVIDIA/nccl, plugins/profiler/inspector/inspector_prom.cc (read 2026-11-22)
     for gpu in range(2):

@@ -278,12 +278,12 @@ written_by_jobs() {
     done
 }
 
-# Keep metrics of the contract and NCCL's, with the id of the job. Nothing else that a user writes becomes a sample: one
+# Keep metrics of the contract, NCCL's, and those of servers, with the id of the job. Nothing else that a user writes becomes a sample: one
 # line that node_exporter cannot read would take all metrics of the node: a number beyond 1e308, two samples whose
 # labels differ in their order or in empty values, a reserved label, text that is not UTF-8. 2,000 series a job.
 of_jobs() {
     written_by_jobs | awk '
-        !/^[0-9]+ (train|nccl)_[a-zA-Z0-9_]+(\{[^{}\\]*\})? +[-+]?([0-9]+(\.[0-9]*)?([eE][-+]?[0-9][0-9]?)?|NaN|Inf)$/ { next }
+        !/^[0-9]+ ((train|nccl)_|(vllm|sglang):)[a-zA-Z0-9_]+(\{[^{}\\]*\})? +[-+]?([0-9]+(\.[0-9]*)?([eE][-+]?[0-9][0-9]?)?|NaN|Inf)$/ { next }
         /[^ -~]/ || length($NF) > 40 { next }
         {
             job = $1; value = $NF; kept = 0; text = substr($0, length(job) + 2); name = text; sub(/[{ ].*/, "", name)

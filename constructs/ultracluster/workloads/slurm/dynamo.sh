@@ -22,4 +22,5 @@ port=${DYNAMO_PORT:-8000}
 export DYN_DISCOVERY_BACKEND=etcd ETCD_ENDPOINTS=http://$head:${ETCD_PORT:-2379} DYN_REQUEST_PLANE=tcp DYN_EVENT_PLANE=zmq
 export prefill port gpus_per_node
 echo "$SLURM_JOB_NAME: http://$head:$port/v1 once the model is loaded; $prefill of $SLURM_JOB_NUM_NODES nodes compute prompts"
+serves_on "$port" &>/dev/null &
 run_on_nodes bash -c "$(declare -f store joined frontend worker node); node \"\$@\"" node "$@"

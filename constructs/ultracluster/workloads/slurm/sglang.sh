@@ -16,4 +16,5 @@ node() {
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] ||
     fail "name the model: sbatch $SLURM_JOB_NAME.sbatch MODEL [ARGUMENTS OF sglang.launch_server]"
 echo "$SLURM_JOB_NAME: http://$head:${SGLANG_PORT:-30000}/v1 once the model is loaded"
+serves_on "${SGLANG_PORT:-30000}" &>/dev/null &
 run_on_nodes bash -c "$(declare -f node); node \"\$@\"" node "$@"

@@ -15,4 +15,5 @@ node() {
 
 [ -n "${PAYLOAD:-}" ] || [ $# -gt 0 ] || fail "name the model: sbatch inference.sbatch MODEL [ARGUMENTS OF vllm serve]"
 echo "$SLURM_JOB_NAME: http://$head:${PORT:-8000}/v1 once the model is loaded"
+serves_on "${PORT:-8000}" &>/dev/null &
 run_on_nodes bash -c "$(declare -f node); node \"\$@\"" node "$@"

@@ -1,0 +1,68 @@
+"""The job files of servers declare a service, and write the metrics of the server for the collector of the node."""
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+from ultracluster.clusterfile import load
+from ultracluster.workloads import slurm_jobs
+
+SCRIPT = ROOT / "constructs/ultracluster/workloads/slurm/serving.sh"
+PAGE = """\
+# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="meta-llama/Llama-3.1-8B"} 4.0
+python_gc_objects_collected_total{generation="0"} 12834.0
+"""
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/metrics" else 404)
+            self.end_headers()
+            self.wfile.write(PAGE.encode())
+
+        def log_message(self, *args: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+def serve(directory: Path, port: int) -> None:
+    # Once: the second round would begin after a sleep.
+    program = f'set -euo pipefail; metrics={directory}; source {SCRIPT}; sleep() {{ exit 0; }}; serves_on "{port}"'
+    subprocess.run(["bash", "-c", program], check=True, timeout=60)
+
+
+def test_a_server_writes_its_metrics_and_no_others(tmp_path: Path, port: int) -> None:
+    serve(tmp_path, port)
+    assert (tmp_path / "service.prom").read_text() == "train_service 1\n"
+    assert (tmp_path / "serving.prom").read_text() == PAGE.splitlines()[2] + "\n"
+
+
+def test_a_server_that_does_not_answer_is_a_service_without_metrics(tmp_path: Path) -> None:
+    (tmp_path / "serving.prom").write_text("vllm:num_requests_running 4\n")
+    serve(tmp_path, 1)
+    assert (tmp_path / "service.prom").exists()
+    assert not (tmp_path / "serving.prom").exists()
+
+
+def test_a_node_without_collectors_writes_nothing(tmp_path: Path) -> None:
+    serve(tmp_path / "none", 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_job_files_of_servers_do_so_and_those_of_training_do_not() -> None:
+    files = {Path(item.path).stem: item.text for item in slurm_jobs(load(str(ROOT / "examples/slurm-512-gpus.yaml")))}
+    servers = {name for name, text in files.items() if "\nserves_on " in text}
+    assert servers == {"inference", "sglang", "dynamo"}
