@@ -19,6 +19,7 @@ import pytest
 
 from ultracluster.boot import node_logs, scripts
 from ultracluster.clusterfile import load
+from ultracluster.monitoring.collectors._agent import agent_configuration
 from ultracluster.workloads import slurm_jobs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -189,13 +190,18 @@ def test_a_node_sends_what_is_evidence_to_the_stream_of_its_instance(node: Node)
         ("slurmd.log", "error: prolog failed: rc:1 output:prolog: refused"),
     }
     assert {(event["node"], event["group"]) for event in node.sent} == {("pcs-node-1", "train")}
+    assert all("cluster" not in event for event in node.sent), "a node without metrics does not know its cluster"
 
 
 def test_a_node_of_hyperpod_sends_the_logs_of_slurm(node: Node) -> None:
     (node.root / "var/log/slurm").mkdir()
     node.log("slurm/slurmd.log", "error: Prolog failed\n")
     node.log("slurm/slurmctld.log", "error: Nodes ip-10-0-0-1 not responding\n")
+    agent = node.root / "etc/ultracluster/metrics/agent.yaml"
+    agent.parent.mkdir(parents=True)
+    agent.write_text(agent_configuration(cluster="orca", group="train", region="us-east-2", gpus=True))
     assert node.run().returncode == 0
+    assert {event["cluster"] for event in node.sent} == {"orca"}
     assert {(event["source"], event["message"]) for event in node.sent} == {
         ("slurmd.log", "error: Prolog failed"),
         ("slurmctld.log", "error: Nodes ip-10-0-0-1 not responding"),

@@ -27,7 +27,7 @@ LOGS = "kubernetes: {logs: true, "
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html (read
 # 2026-11-24); @ marks those that CloudWatch Logs Insights has itself.
 FIELDS = {
-    "/ultracluster/": {"@logStream", "job", "source", "message"},
+    "/ultracluster/": {"@logStream", "job", "source", "message", "cluster"},
     "/aws/containerinsights/llama/application": {
         "kubernetes.host", "kubernetes.pod_name", "kubernetes.container_name", "log",
     },
@@ -85,14 +85,27 @@ def test_a_job_has_its_lines(log_groups: str, job: str, of_job: str, of_another:
         assert re.compile(pattern.replace("${job:raw}", ".*")).search("none"), "by default lines of no job, too"
 
 
+def test_another_clusters_job_of_the_same_number_is_not_shown() -> None:
+    for query in queries(board("/ultracluster/")):
+        (pattern,) = re.findall(r"of_cluster like /(.*?)/", query["expression"])
+        wanted = re.compile(pattern.replace("${cluster:raw}", "llama"))
+        # Nodes without metrics do not know their cluster.
+        assert [bool(wanted.search(name)) for name in ("llama", "none", "llama-2", "orca")] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+
+
 def test_dashboards_of_a_job_and_a_node_lead_to_their_logs() -> None:
     links = {
         uid: [link["url"] for link in json.loads(text)["links"] if "url" in link]
         for uid, text in dashboards(logs=True).items()
     }
     assert {uid: urls for uid, urls in links.items() if urls} == {
-        "ultracluster-job": ["/d/ultracluster-logs?var-job=${job}"],
-        "ultracluster-node": ["/d/ultracluster-logs?var-node=${node}"],
+        "ultracluster-job": ["/d/ultracluster-logs?var-cluster=${cluster}&var-job=${job}"],
+        "ultracluster-node": ["/d/ultracluster-logs?var-cluster=${cluster}&var-node=${node}"],
     }
     assert "ultracluster-logs" not in "".join(dashboards().values()), "a link to a dashboard that does not exist"
 
@@ -104,7 +117,7 @@ def test_in_kubernetes_the_links_hand_on_names_as_the_logs_have_them() -> None:
                               ("job", "research/pretrain-node", "pretrain-node"), ("job", "1001", "1001")):  # fmt: skip
         board = boards[f"ultracluster-{kind}"]
         (url,) = [link["url"] for link in board["links"] if "url" in link]
-        assert url == f"/d/ultracluster-logs?var-{kind}=${{{kind}_name}}"
+        assert url == f"/d/ultracluster-logs?var-cluster=${{cluster}}&var-{kind}=${{{kind}_name}}"
         (variable,) = [item for item in board["templating"]["list"] if item["name"] == f"{kind}_name"]
         assert variable["hide"] == 2
         pattern = variable["regex"].removeprefix("/").removesuffix("/") or "(.*)"

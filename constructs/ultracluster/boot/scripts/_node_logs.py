@@ -3,7 +3,7 @@
 
 What is sent: of the journal the kernel, warnings and errors of everybody, and every line of what makes a node of a
 cluster; of files the logs of AWS PCS, slurmd and cloud-init; and the output of jobs that name it. Each event is a JSON
-object: node, group, source, message; for jobs also job.
+object: node, group, cluster, source, message; for jobs also job.
 
 The program runs on the node's own Python, 3.9 or newer, and imports nothing but its standard library and
 `ultracluster_job_output` beside it. The environment has LOG_GROUP, NODE, NODE_GROUP and AWS_DEFAULT_REGION.
@@ -26,6 +26,7 @@ from ultracluster_job_output import new_lines  # type: ignore[import-not-found]
 
 ROOT = os.environ.get("ULTRACLUSTER_ROOT", "")
 STATE = ROOT + "/var/lib/ultracluster/node-logs.json"
+METRICS = "/etc/ultracluster/metrics/agent.yaml"
 BATCH = ROOT + "/run/ultracluster/node-logs.batch"
 # /var/log/amazon/pcs/bootstrap.log, its folder `lifecycle`, and /var/log/slurmd.log:
 # https://docs.aws.amazon.com/pcs/latest/userguide/troubleshooting_compute-node-bootstrap.html,
@@ -229,7 +230,17 @@ def fields() -> dict[str, str]:
             node = file.read().strip() or node
     except OSError:
         pass
-    return {"node": node, "group": os.environ.get("NODE_GROUP", "")}
+    return {"node": node, "group": os.environ.get("NODE_GROUP", ""), **cluster()}
+
+
+def cluster() -> dict[str, str]:
+    """Return the cluster that metrics of this node have as a label; none on a node without metrics."""
+    try:
+        with open(ROOT + METRICS, encoding="utf-8") as file:
+            label = re.search(r"^\s*cluster: \"?([\w.-]+)", file.read(), re.MULTILINE)
+    except OSError:
+        label = None
+    return {"cluster": label[1]} if label else {}
 
 
 def instance_id() -> str:

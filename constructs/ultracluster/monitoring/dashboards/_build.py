@@ -131,7 +131,9 @@ def _handed(dashboard: Dashboard) -> list[str]:
 
 
 def _logs_link(uid: str, name: str, variable: str) -> _Json:
-    return {**_LINK, "title": f"Logs of the {name}", "type": "link", "url": f"/d/{uid}?var-{name}=${{{variable}}}"}
+    # Another cluster may have a job with the same number.
+    url = f"/d/{uid}?var-cluster=${{cluster}}&var-{name}=${{{variable}}}"
+    return {**_LINK, "title": f"Logs of the {name}", "type": "link", "url": url}
 
 
 def _name_variable(name: str) -> _Json:

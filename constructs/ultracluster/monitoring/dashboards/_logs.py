@@ -17,6 +17,7 @@ class LogFields:
     Args:
         node: Field, or several words of a query, with the node.
         job: The same with the job.
+        cluster: The same with the cluster: jobs of another one have the same numbers. Default: the log group is of one.
         source: Field with the program or container.
         message: Field with the line.
         node_title: What identifies a node.
@@ -27,11 +28,17 @@ class LogFields:
     source: str
     message: str
     node_title: str
+    cluster: str = ""
 
 
 #: Of `boot.node_logs`. The stream is the instance, as `instance` in metrics.
 SLURM_FIELDS = LogFields(
-    node="@logStream", job='coalesce(job, "none")', source="source", message="message", node_title="Instance"
+    node="@logStream",
+    job='coalesce(job, "none")',
+    source="source",
+    message="message",
+    node_title="Instance",
+    cluster='coalesce(cluster, "none")',
 )
 #: Of the add-on amazon-cloudwatch-observability:
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html (read
@@ -55,8 +62,9 @@ def logs_dashboard(log_groups: str, fields: LogFields) -> Dashboard:
     job = "(${job:raw})" + ("" if fields is SLURM_FIELDS else ".*")
     chosen = (
         f"fields @timestamp, {fields.node} as node_id, {fields.job} as job_id, {fields.source} as program, "
-        f"{fields.message} as line\n"
+        f"{fields.message} as line{f', {fields.cluster} as of_cluster' if fields.cluster else ''}\n"
         f"| filter node_id like /^(${{node:raw}})$/ and job_id like /^{job}$/"
+        + (" and of_cluster like /^(${cluster:raw}|none)$/" if fields.cluster else "")
     )
     return Dashboard(
         uid=UID,
@@ -64,6 +72,7 @@ def logs_dashboard(log_groups: str, fields: LogFields) -> Dashboard:
         about="What did the nodes and the jobs print? Every reading is billed by the size of what it searches.",
         variables=(
             Variable(name="log_group", title="Log group", log_groups=log_groups),
+            *([Variable(name="cluster", title="Cluster", text=_ANY)] if fields.cluster else []),
             Variable(name="node", title=fields.node_title, text=_ANY),
             Variable(name="job", title="Job", text=_ANY),
             Variable(name="search", title="Regular expression", text=_ANY),
