@@ -195,3 +195,18 @@ def test_templates_are_the_same_at_every_run_and_the_notes_name_what_they_lack(t
     assert f"aws s3 sync {tmp_path}/templates/assets s3://BUCKET/" in first.stdout
     second = RUN.invoke(app, [*arguments, "--json"])
     assert {row["fate"] for row in json.loads(second.stdout)} == {"unchanged"}
+
+
+def test_rules_link_to_the_managed_grafana_of_the_outputs_or_report_that_they_do_not(tmp_path: Path) -> None:
+    file, out = tmp_path / "cluster.yaml", tmp_path / "out"
+    file.write_text(Path(MAIN_JOB).read_text() + "observability: {grafana: {kind: managed}}\n")
+    result = RUN.invoke(app, ["render", str(file), "--rules", "--out", str(out)])
+    assert "note: alerts link to http://localhost:3000" in result.output
+    outputs = tmp_path / "outputs.json"
+    address = "https://g-0123456789.grafana-workspace.us-east-2.amazonaws.com"
+    outputs.write_text(json.dumps({"llama-Observability": {"Dashboards": address}}))
+    result = RUN.invoke(app, ["render", str(file), "--rules", "--outputs", str(outputs), "--force", "--out", str(out)])
+    assert "note:" not in result.output
+    text = (out / "rules" / "alerts.yaml").read_text()
+    assert f"dashboard_url: {address}/d/" in text.replace('"', "")
+    assert "localhost" not in text

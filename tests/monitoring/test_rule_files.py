@@ -51,6 +51,19 @@ def test_rule_files_beside_the_cluster_file_are_namespaces(tmp_path: Path) -> No
         ("{rules: [team.yaml]}", TEAM.replace("ultracluster_job_mfu_ratio", "rate(x)"), "needs a range vector"),
         ("{rules: [team.yaml]}", TEAM.replace("30m", "30"), "has for: 30; write a duration such as 10m"),
         ("{rules: [team.yaml]}", TEAM.replace("mfu_ratio", "mfu_rati"), "did you mean ultracluster_job_mfu_ratio?"),
+        ("{rules: [team.yaml]}", TEAM.replace("warning", "critcal"), "severity: critcal; it must be one of critical, "),
+        ("{rules: [team.yaml]}", TEAM.replace("warning", "critcal"), "did you mean critical?"),
+        ("{rules: [team.yaml]}", TEAM.replace("JobBelowTarget", "JobHung"), "the name of an alert of the library"),
+        (
+            "{rules: [team.yaml]}",
+            TEAM.replace("alert: JobBelowTarget", "record: ultracluster_team_mfu"),
+            "records a metric of the library",
+        ),
+        (
+            "{rules: [team.yaml]}",
+            TEAM.replace("alert: JobBelowTarget", "record: job:ultracluster_gpus:count"),
+            "records a metric of the library",
+        ),
         (
             "{rules: [team.yaml]}",
             TEAM.replace("job_mfu", "gpu_fp64_active"),
@@ -109,6 +122,16 @@ def test_check_asks_promtool_too(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["check", str(path)]).exit_code == 0
 
 
+def test_check_reports_that_promtool_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = cluster_of(tmp_path, "{rules: [team.yaml]}", team=TEAM)
+    assert "promtool" not in CliRunner().invoke(app, ["check", str(path)]).output
+    monkeypatch.setattr("ultracluster.cli._rule_files.shutil.which", lambda _: None)
+    assert "note: promtool is not on the path" in CliRunner().invoke(app, ["check", str(path)]).output
+    assert json.loads(CliRunner().invoke(app, ["check", str(path), "--json"]).output)["promtool"] is False
+    cluster_of(tmp_path, "{}", team=TEAM)
+    assert "promtool" not in CliRunner().invoke(app, ["check", str(path)]).output
+
+
 def test_a_route_is_before_the_severity(tmp_path: Path) -> None:
     section = f"{{routes: [{{matchers: ['team=\"nlp\"', 'severity!=\"info\"'], topic: '{TOPIC}', continue: true}}]}}"
     cluster = clusterfile.load(cluster_of(tmp_path, section))
@@ -143,6 +166,6 @@ def test_alerts_are_in_several_groups() -> None:
     groups = YAML(typ="safe").load(rules()["alerts.yaml"])["groups"]
     assert [group["name"] for group in groups] == [f"alerts-{name}" for name in ("gpu", "node", "job", "cluster")]
     for group in groups:
-        recorded = {json.dumps(rule["labels"]) for rule in group["rules"] if "record" in rule}
-        read = {rule["alert"] for rule in group["rules"] if "alert" in rule and "node_problem" in rule["expr"]}
+        recorded = {json.dumps(rule["labels"]) for rule in group["rules"] if "labels" in rule and "record" in rule}
+        read = {rule["alert"] for rule in group["rules"] if "alert" in rule and "_problem{" in rule["expr"]}
         assert recorded == {json.dumps({"problem": name}) for name in read}

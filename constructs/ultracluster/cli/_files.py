@@ -10,7 +10,7 @@ from ultracluster.cli._against import edit_report
 from ultracluster.cli._groups import group_sentences, group_table, interfaces
 from ultracluster.cli._live import print_findings, print_findings_json, print_policy
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
-from ultracluster.cli._rule_files import promtool_problems
+from ultracluster.cli._rule_files import promtool_missing, promtool_problems
 from ultracluster.cli._verdict import jobs_sentence, print_report
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def check(
         summary["warnings"] = [
             {"id": warning.id, "message": warning.message, "accepted": warning.accepted} for warning in warnings
         ]
+        if promtool_missing(cluster):
+            summary["promtool"] = False
         if report is not None:
             summary["edit"] = report.to_dict()
         print_json(summary)
@@ -75,6 +77,8 @@ def check(
             typer.echo(f"warning: {warning.message} [{warning.id}]")
         else:
             typer.echo(f"accepted: {warning.message} [{warning.rule}: {warning.accepted}]")
+    if promtool_missing(cluster):
+        typer.echo("note: promtool is not on the path, so the templates of the rule files were not read")
     age = (date.today() - min(facts.values())).days
     words = ", ".join(f"{topic} {day}" for topic, day in facts.items())
     typer.echo(f"facts: the oldest were read {age} days ago ({words})")

@@ -60,16 +60,25 @@ def read_outputs(file: Path | None) -> dict[str, str]:
         fail(f"{file} holds no outputs of stacks; write it with cdk deploy --outputs-file")
 
 
-def _rules(cluster: "ClusterFile") -> list[RenderedFile]:
+def _rules(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
     from ultracluster.monitoring import cluster_rules
 
+    # Of the self-hosted server the output is a command.
+    address = deployed.get("Dashboards", "")
+    address = address if address.startswith("https://") else ""
+    if cluster.grafana == "managed" and not address and cluster.observability.alerts.grafana is None:
+        typer.echo(
+            "note: alerts link to http://localhost:3000, because the address of the managed Grafana is known after the "
+            "deployment; add --outputs FILE, or write observability: {alerts: {grafana: https://...}}",
+            err=True,
+        )
     what = {
         "recording.yaml": "Recording rules: exporters' metrics under stable names.",
         "alerts.yaml": "Alerting rules.",
     }
     return [
         RenderedFile(path=f"rules/{name}", text=text, what=what.get(name, "Your rules."))
-        for name, text in cluster_rules(cluster).items()
+        for name, text in cluster_rules(cluster, grafana=address or None).items()
     ]
 
 
@@ -120,7 +129,9 @@ def render(
     ] = None,
     outputs: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File of cdk deploy --outputs-file: the ids that --kubernetes needs."),
+        typer.Option(
+            metavar="FILE", help="File of cdk deploy --outputs-file: ids for --kubernetes, address for --rules."
+        ),
     ] = None,
     rules: Annotated[bool, typer.Option("--rules", help="Prometheus: recording rules and alerts.")] = False,
     dashboards: Annotated[bool, typer.Option("--dashboards", help="Grafana: the dashboards, as JSON.")] = False,
@@ -156,7 +167,7 @@ def render(
             lambda cluster: manifest_files(cluster, read_outputs(outputs), bundle),
             "orchestrator: kubernetes or hyperpod-kubernetes",
         ),
-        "rules": (rules, _rules, metrics),
+        "rules": (rules, lambda cluster: _rules(cluster, read_outputs(outputs)), metrics),
         "dashboards": (dashboards, _dashboards, metrics),
         "templates": (templates, template_files, "nodes"),
         "parallelcluster": (
@@ -173,8 +184,8 @@ def render(
     }
     if not any(requested for requested, _, _ in kinds.values()):
         misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
-    if outputs is not None and not kubernetes:
-        misuse("--outputs is for --kubernetes")
+    if outputs is not None and not kubernetes and not rules:
+        misuse("--outputs is for --kubernetes and --rules")
     if manifests and not kubernetes:
         misuse("--manifests is for --kubernetes")
     if bundle is not None and not manifests:

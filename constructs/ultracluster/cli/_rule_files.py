@@ -8,6 +8,11 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 
+def promtool_missing(cluster: "ClusterFile") -> bool:
+    """Return whether the file has rule files, and there is no promtool to read them."""
+    return bool(cluster.observability.rules) and shutil.which("promtool") is None
+
+
 def promtool_problems(cluster: "ClusterFile") -> list[str]:
     """Return what promtool reports of the rule files of the cluster file; empty without promtool."""
     promtool = shutil.which("promtool")

@@ -9,6 +9,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from ultracluster.catalogue.monitoring import DEFINITION_BYTES, RULES
+from ultracluster.monitoring.alerts._alert import Severity
+from ultracluster.monitoring.alerts._all import ALERTS
 from ultracluster.monitoring.alerts._promql import PromqlError, check_promql
 from ultracluster.monitoring.collectors import RenderedYaml
 from ultracluster.monitoring.names import METRICS, OTHERS, Profile, read_from_exporters
@@ -26,6 +28,8 @@ RULE_FILE = error("prometheus-rule-file", "Prometheus must be able to load a rul
 _RULE = error("prometheus-rule", "A rule must have a name, an expression and valid labels.")
 _METRIC_NAME = error("prometheus-rule-metric", "A rule on a metric that nothing records never fires.")
 _PROFILE = error("prometheus-rule-profile", "A rule on a metric that is not collected never fires.")
+_TAKEN = error("prometheus-rule-name", "A second rule with a name of the library changes what its alerts mean.")
+_SEVERITY = error("prometheus-rule-severity", "The severity selects the receiver of an alert.")
 _UNBOUNDED = error("prometheus-unbounded-label", "Labels with unlimited values create series without end.")
 _QUOTA = error("prometheus-rule-quota", "A workspace takes a limited number of rules, and bytes in a namespace.")
 _NAME = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}", re.ASCII)
@@ -103,6 +107,8 @@ def _rule_problems(
     elif recorded is not None:
         # The tests check the expressions of the library.
         yield from _expression_problems(called, expression, recorded, profile)
+    if recorded is not None:
+        yield from _name_problems(called, rule)
     if rule.get("for") is not None and not _DURATION.fullmatch(str(rule["for"])):
         yield _RULE(f"{called} has for: {rule['for']}; write a duration such as 10m")
     for label in rule.get("labels") or ():
@@ -113,6 +119,28 @@ def _rule_problems(
         yield _UNBOUNDED(
             f"{called} keeps the label {unbounded[0]}, whose values have no bound, so that its series never stop "
             "growing in number; aggregate it away"
+        )
+
+
+def _name_problems(called: str, rule: Mapping[str, Any]) -> Iterator[Message]:
+    """Yield the problems of what a team names: metrics and alerts of the library, and severities without a route."""
+    record, labels = str(rule.get("record")), rule.get("labels")
+    if record.startswith("ultracluster_") or record in METRICS or record in OTHERS:
+        yield _TAKEN(
+            f"{called} records a metric of the library, whose names begin with ultracluster_ or are in "
+            "docs/reference/metrics.md: both would be written; record another name, such as team:NAME"
+        )
+    if rule.get("alert") in ALERTS:
+        yield _TAKEN(
+            f"{called} has the name of an alert of the library, which would fire beside it and inhibit others; change "
+            "that one under observability: {alerts: ...}, or take another name"
+        )
+    severity = str(labels.get("severity", Severity.WARNING)) if isinstance(labels, Mapping) else Severity.WARNING
+    if severity not in set(Severity) and "{{" not in severity:
+        near = get_close_matches(severity, [*Severity], 1)
+        yield _SEVERITY(
+            f"{called} has severity: {severity}; it must be one of {', '.join(Severity)}"
+            + (f", did you mean {near[0]}?" if near else "")
         )
 
 
