@@ -13,7 +13,8 @@ from ultracluster.monitoring.alerts._all import WATCHDOG
 _FOLDER = Path(__file__).parents[2] / "tests" / "monitoring" / "stories"
 _ABOUT = """What happens in a cluster, and which alerts fire. Each story is a test: `promtool` plays samples of
 exporters through the rules of a cluster, minute by minute. In a benign story no critical alert may fire, and no other
-alert than those of its row. `fired after` has the minutes from the first change, as the test measured them."""
+alert than those of its row. In a broken story, the alert manager may send one critical alert at most: one cause, one
+message. `fired after` has the minutes from the first change, as the test measured them."""
 
 
 def stories_page() -> str:

@@ -319,7 +319,7 @@ def test_amtool_takes_the_configuration_and_routes_by_severity(tmp_path: Path) -
 def test_inhibitions_name_alerts_that_there_are() -> None:
     for rule in YAML(typ="safe").load(alertmanager(warning=TOPIC))["inhibit_rules"]:
         for matcher in [*rule["source_matchers"], *rule["target_matchers"]]:
-            label, names = re.fullmatch(r'(\w+)!?=~?"(.*)"', matcher).groups()  # type: ignore[union-attr]
+            label, names = re.fullmatch(r'(\w+)(?:=~|!~|!=|=)"(.*)"', matcher).groups()  # type: ignore[union-attr]
             assert label in ("instance", "job_id") or set(names.split("|")) <= set(ALERTS)
 
 

@@ -29,6 +29,7 @@ from ultracluster.monitoring.collectors import (
     cluster_objects,
     kubernetes_scraping,
 )
+from ultracluster.monitoring.collectors._agent import JOB_LABELS, relabelling
 from ultracluster.monitoring.collectors._kubernetes import KUBE_STATE_METRICS_VERSION
 from ultracluster.monitoring.collectors._scraping import KUBE_STATE_METRICS
 from ultracluster.monitoring.names import KUBERNETES_METRICS, Profile
@@ -177,6 +178,56 @@ def test_metrics_that_rules_read_of_kubernetes_are_exported_and_kept(profile: Pr
     assert read <= kept
     # kube-state-metrics only exports the configured metrics.
     assert {name for name in read if name.startswith("kube_")} <= set(KUBE_STATE_METRICS)
+
+
+_BATCH, _JOBSET = "batch.kubernetes.io/job-name", "jobset.sigs.k8s.io/jobset-name"
+
+
+@pytest.mark.parametrize(
+    ("labels", "job"),
+    [
+        ({_BATCH: "exp-1"}, "team/exp-1"),
+        ({_BATCH: "pretrain-train-0", _JOBSET: "pretrain"}, "team/pretrain"),
+        ({"training.kubeflow.org/job-name": "exp-2"}, "team/exp-2"),
+        ({"leaderworkerset.sigs.k8s.io/name": "vllm-train"}, "team/vllm-train"),
+        ({"app": "x"}, None),
+    ],
+)
+def test_the_labels_of_a_pod_name_its_job_for_its_gpus_and_for_its_metrics(
+    labels: dict[str, str], job: str | None
+) -> None:
+    # kube-state-metrics replaces what a label of Prometheus cannot have by underscores.
+    scraped = {f"label_{re.sub(r'[^a-z0-9]', '_', key)}": value for key, value in labels.items() if key in JOB_LABELS}
+    sample = {"__name__": "kube_pod_labels", "namespace": "team", "pod": "any", **scraped}
+    kept = relabelled(sample, relabelling("kube-state-metrics", Profile.STANDARD))
+    expected = {"__name__": "kube_pod_labels", "namespace": "team", "pod": "any", "job_id": job}
+    assert kept == (expected if job else None)
+    (workloads,) = [
+        item for item in yaml.safe_load(kubernetes_scraping("c"))["scrape_configs"] if item["job_name"] == "workloads"
+    ]
+    meta = "__meta_kubernetes_pod_"
+    target = {f"{meta}label_{re.sub(r'[^a-z0-9]', '_', key)}": value for key, value in labels.items()}
+    target |= {"__meta_kubernetes_namespace": "team", f"{meta}name": "alone-0", f"{meta}ip": "10.0.0.1"}
+    target |= {f"{meta}annotation_ultracluster_metrics_port": "8000"}
+    result = relabelled(target, workloads["relabel_configs"])
+    assert result is not None
+    assert (result["job_id"], result["__address__"]) == (job or "team/alone", "10.0.0.1:8000")
+
+
+def relabelled(labels: dict[str, str], rules: list[dict[str, Any]]) -> dict[str, str] | None:
+    """Labels after the relabelling of Prometheus, or None if the sample is dropped."""
+    result = dict(labels)
+    for rule in rules:
+        regex = re.compile(rule.get("regex", "(.*)"))
+        value = rule.get("separator", ";").join(result.get(name, "") for name in rule.get("source_labels", ()))
+        match = regex.fullmatch(value)
+        if rule["action"] == ("keep" if match is None else "drop"):
+            return None
+        if rule["action"] == "replace" and match:
+            result[rule["target_label"]] = match.expand(rule.get("replacement", "$1").replace("$1", r"\1"))
+        if rule["action"] == "labeldrop":
+            result = {name: value for name, value in result.items() if not regex.fullmatch(name)}
+    return result
 
 
 def test_kueues_second_replica_does_not_count_everything_twice() -> None:

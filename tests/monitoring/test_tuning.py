@@ -1,5 +1,6 @@
 """Alerts that a cluster switches off or changes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from support.rule_tests import firing_test, promtool
 from ultracluster import clusterfile
 from ultracluster.monitoring import cluster_rules
 from ultracluster.monitoring.alerts import ALERTS, Tuning, rules
+from ultracluster.monitoring.names import JOB_CAUSE
 
 EXAMPLE = (ROOT / "examples" / "slurm-512-gpus.yaml").read_text()
 HOT = "GpuTemperatureHigh"
@@ -21,27 +23,51 @@ def alerts_of(text: str) -> dict[str, dict[str, object]]:
     return {rule["alert"]: rule for group in groups for rule in group["rules"] if "alert" in rule}
 
 
-def tuned(alerts: str) -> dict[str, dict[str, object]]:
+def tuned_rules(alerts: str) -> str:
     cluster = clusterfile.loads(f"{EXAMPLE}observability: {{alerts: {alerts}}}\n", "tuned.yaml")
-    return alerts_of(cluster_rules(cluster)["alerts.yaml"])
+    return cluster_rules(cluster)["alerts.yaml"]
+
+
+def tuned(alerts: str) -> dict[str, dict[str, object]]:
+    return alerts_of(tuned_rules(alerts))
+
+
+def problem_of(text: str, name: str) -> str:
+    """The expression behind an alert on a node or a job, as it is recorded."""
+    rules = [rule for group in YAML(typ="safe").load(text)["groups"] for rule in group["rules"]]
+    (expr,) = [rule["expr"] for rule in rules if "record" in rule and rule.get("labels", {}).get("problem") == name]
+    return str(expr)
 
 
 def test_the_cluster_file_changes_alerts_and_leaves_the_others() -> None:
     before = tuned("{runbooks: 'https://wiki.example.com/runbooks'}")
-    after = tuned(
+    text = tuned_rules(
         "{runbooks: 'https://wiki.example.com/runbooks', off: [JobIdleGpus], severity: {JobHung: warning}, "
         "thresholds: {JobHung: 0.5}, pending-period: {JobHung: 20 min}}"
     )
+    after = alerts_of(text)
     assert set(before) - set(after) == {"JobIdleGpus"}
     assert {name for name in after if after[name] != before[name]} == {"JobHung"}
     hung = after["JobHung"]
     assert (hung["for"], hung["labels"]) == ("1200s", {"severity": "warning"})
-    assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.5' in str(hung["expr"])
+    assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.5' in problem_of(text, "JobHung")
 
 
 def test_a_threshold_may_be_another_number_of_its_rule() -> None:
-    after = tuned("{thresholds: {JobHung: 0.1, StragglerEfa: 0.6}}")
-    assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.1' in str(after["JobHung"]["expr"])
+    text = tuned_rules("{thresholds: {JobHung: 0.1, StragglerEfa: 0.6}}")
+    assert 'job:ultracluster_gpus_spinning:ratio{cluster="llama"} > 0.1' in problem_of(text, "JobHung")
+
+
+def test_only_alerts_that_are_sent_as_critical_keep_alerts_of_their_job_silent() -> None:
+    def causes(tuning: Tuning) -> set[str]:
+        groups = YAML(typ="safe").load(rules(tuning=tuning)["alerts.yaml"])["groups"]
+        (expr,) = [rule["expr"] for group in groups for rule in group["rules"] if rule.get("record") == JOB_CAUSE]
+        return set(re.findall(r"[A-Z]\w+", expr))
+
+    critical = {name for name, alert in ALERTS.items() if alert.per_node and alert.severity == "critical"}
+    assert causes(Tuning()) == critical
+    changed = Tuning(off=("GpuMissing",), severity={"NodeLost": "warning", "GpuTemperatureHigh": "critical"})
+    assert causes(changed) == critical - {"GpuMissing", "NodeLost"} | {"GpuTemperatureHigh"}
 
 
 def test_an_alert_that_is_off_leaves_no_problem_of_its_nodes() -> None:

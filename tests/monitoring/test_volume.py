@@ -1,6 +1,7 @@
 """Estimated series of a cluster."""
 
 import re
+from typing import Any
 
 from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
@@ -50,13 +51,19 @@ def test_what_is_asked_once_is_counted_and_grows_with_who_asks_and_what_is_asked
 def test_no_rule_reads_a_condition_that_is_not_sent() -> None:
     conditions = {result for metric in METRICS.values() for result in re.findall(r'condition="(\w+)"', metric.promql)}
     assert conditions == {"Ready", "AcceleratedHardwareReady"}
-    rules = relabelling("kube-state-metrics", Profile.STANDARD)
-    rule, unannotated = (item for item in rules if item["action"] == "drop")
+    (rule,) = _reading("condition", Profile.STANDARD)
     for condition in conditions:
         assert not re.fullmatch(rule["regex"], f"kube_node_status_condition;{condition}")
     assert re.fullmatch(rule["regex"], "kube_node_status_condition;DiskPressure")
-    assert relabelling("kube-state-metrics", Profile.FULL) == [unannotated]
+    assert _reading("condition", Profile.FULL) == []
     # Of the annotations, only those of a breaker that is open are sent.
+    (unannotated,) = _reading("annotation_ultracluster_breaker", Profile.FULL)
     assert re.fullmatch(unannotated["regex"], "kube_node_annotations;")
     assert not re.fullmatch(unannotated["regex"], "kube_node_annotations;open")
     assert not re.fullmatch(unannotated["regex"], "kube_node_status_condition;")
+
+
+def _reading(label: str, profile: Profile) -> list[dict[str, Any]]:
+    """Rules of kube-state-metrics that drop samples by a label."""
+    rules = relabelling("kube-state-metrics", profile)
+    return [rule for rule in rules if rule["action"] == "drop" and label in rule["source_labels"]]

@@ -162,7 +162,9 @@ def _disk(free: float, loses: float) -> Series:
     )
 
 
-_STEPS = at_work("1x90")
+# Without `up` the node would be lost.
+_ALIVE = up("1x300", "node") | at_work()
+_STEPS = _ALIVE
 _CLOCK = "DCGM_FI_DEV_SM_CLOCK"
 
 
@@ -234,6 +236,18 @@ def _flaps(times: int) -> Series:
     return node("ultracluster_health_ok", values, check="devices")
 
 
+def _mounts(*each: str) -> Series:
+    """Times at which the check of a mount last succeeded, on each node."""
+    metric, result = "ultracluster_mount_last_success_timestamp_seconds", Series()
+    for number, values in enumerate(each, 1):
+        result |= node(metric, values, number, path="/fsx")
+    return result
+
+
+def _served(tokens: str) -> Series:
+    return _tokens("vllm:num_requests_running", "20x90") | _tokens("vllm:generation_tokens_total", tokens)
+
+
 CASES: dict[str, Case] = {
     "GpuXidFatal": xid(79, 48, 30),
     "GpuXidReset": xid(48, 79, 120),
@@ -248,7 +262,7 @@ CASES: dict[str, Case] = {
     "GpuHardwareSlowdown": threshold(
         "DCGM_EXP_CLOCK_EVENTS_COUNT",
         "5",
-        "0",
+        "2",
         wait=5,
         make=lambda metric, values: gpu(metric, values, clock_event="hw_thermal"),
     ),
@@ -278,9 +292,14 @@ CASES: dict[str, Case] = {
         silent=(_nodes("1x90", "1x90", "1x90"), 35),
         clears=(_nodes("1x90", "1x90", "1x9 _x29 1x60"), 35, 45),
     ),
-    "NodeUnhealthy": threshold("ultracluster_health_ok", "0", "1", wait=2, make=with_labels(check="mounts")),
+    "NodeUnhealthy": threshold("ultracluster_health_ok", "0", "1", wait=3, make=with_labels(check="devices")),
+    "FileSystemUnavailable": Case(
+        fires=(_mounts("0x90", "0x90", "0+60x90"), 30),
+        silent=(_mounts("0x90", "0+60x90", "0+60x90"), 30),
+        clears=(_mounts("0x90", "0x29 1800+60x60", "0+60x90"), 28, 35),
+    ),
     "HealthBreakerOpen": threshold(
-        "ultracluster_health_breaker_open", "1", "0", wait=0, make=with_labels(action="drain")
+        "ultracluster_health_breaker_open", "1", "0", wait=2, make=with_labels(action="drain")
     ),
     "SoftwareMissing": threshold("ultracluster_software_ok", "0", "1", wait=5, make=with_labels(item="enroot")),
     "LustreOverTcp": threshold("ultracluster_mount_over_efa", "0", "1", wait=5, make=with_labels(path="/fsx")),
@@ -327,9 +346,9 @@ CASES: dict[str, Case] = {
     "EfaRetransmits": efa("retrans_pkts", "12000", "600", wait=10),
     "EfaPathTrouble": efa("unresponsive_remote_events", "6", "0", wait=5),
     "JobHung": Case(
-        fires=(at_work() | active("0x90"), 15),
-        silent=(at_work() | active("0.4x90"), 15),
-        clears=(at_work() | active("0x19 0.4x60"), 15, 25),
+        fires=(_ALIVE | active("0x90"), 15),
+        silent=(_ALIVE | active("0.4x90"), 15),
+        clears=(_ALIVE | active("0x19 0.4x60"), 15, 25),
     ),
     "JobStepStalled": Case(
         fires=(_STEPS | job("train_step", "100+1x9 109x60"), 40),
@@ -392,22 +411,22 @@ CASES: dict[str, Case] = {
         silent=(_collectives("3900x90"), 15),
         clears=(_collectives("900x19 3900x60"), 15, 25),
     ),
-    "NcclRanksMissing": threshold("ultracluster_nccl_ras_missing_ranks", "8", "0", wait=2, make=job),
+    "NcclRanksMissing": threshold("ultracluster_nccl_ras_missing_ranks", "8", "0", wait=5, make=job),
     "CheckpointStale": Case(
         fires=(
-            at_work()
+            _ALIVE
             | job("train_last_checkpoint_timestamp_seconds", "0x90")
             | job("train_checkpoint_interval_seconds", "600x90"),
             30,
         ),
         silent=(
-            at_work()
+            _ALIVE
             | job("train_last_checkpoint_timestamp_seconds", "0x9 600x90")
             | job("train_checkpoint_interval_seconds", "600x90"),
             28,
         ),
         clears=(
-            at_work()
+            _ALIVE
             | job("train_last_checkpoint_timestamp_seconds", "0x34 2100x60")
             | job("train_checkpoint_interval_seconds", "600x90"),
             30,
@@ -435,6 +454,11 @@ CASES: dict[str, Case] = {
             job(metric, "2.1x90")
             | node(metric, re.sub(r"NaNx(\d+)", lambda m: " ".join(["NaN"] * (int(m[1]) + 1)), values), 2, job_id="7")
         ),
+    ),
+    "InferenceStalled": Case(
+        fires=(_served("0x90"), 20),
+        silent=(_served("0+900x90"), 20),
+        clears=(_served("0x29 900+900x60"), 28, 35),
     ),
     "InferenceQueueLong": threshold(
         "vllm:num_requests_waiting",

@@ -10,12 +10,14 @@ from ruamel.yaml import YAML
 
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
-from ultracluster.monitoring.names import PROBLEM
+from ultracluster.monitoring.names import JOB_CAUSE, JOB_PROBLEM, PROBLEM
 
 Rule = dict[str, Any]
 Group = dict[str, Any]
-# A reader of the problems of nodes that does not say which.
-_ANY_PROBLEM = re.compile(PROBLEM + r'\b(?!\{[^}]*\bproblem=")')
+# The healthy cluster has none.
+_PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE}
+# A reader of problems that does not say which.
+_ANY_PROBLEM = re.compile(rf'(?:{PROBLEM}|{JOB_PROBLEM})\b(?!\{{[^}}]*\bproblem=~?")')
 
 
 @lru_cache
@@ -33,13 +35,13 @@ def reads(rule: Rule) -> frozenset[str]:
 @cache
 def _names(expr: str) -> frozenset[str]:
     names = frozenset(WORD.findall(expr))
-    return names if _ANY_PROBLEM.search(expr) else names - {PROBLEM}
+    return names if _ANY_PROBLEM.search(expr) else names - {PROBLEM, JOB_PROBLEM}
 
 
 def writes(rule: Rule) -> set[str]:
     """Return what others may read of a rule: its name, or which problem of a node it is."""
     name = rule.get("record") or rule["alert"]
-    return {name, rule["labels"]["problem"]} if name == PROBLEM else {name}
+    return {name, rule["labels"]["problem"]} if name in (PROBLEM, JOB_PROBLEM) else {name}
 
 
 def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Group]) -> list[Group]:
@@ -61,10 +63,13 @@ def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Gr
         if not (more := [rule for rule in left if reads(rule) & names]):
             break
     read: set[str] = set().union(*(reads(rule) for group in all_groups for rule in group["rules"] if rule not in left))
+    # What a problem of the healthy cluster would read makes no difference.
+    problems = [rule for rule in left if rule.get("record") in _PROBLEMS]
+    left = [rule for rule in left if rule not in problems]
     while more := [rule for rule in left if writes(rule) & read]:
         left = [rule for rule in left if rule not in more]
         read = read.union(*(reads(rule) for rule in more))
-    unread = {id(rule) for rule in left}
+    unread = {id(rule) for rule in left} | {id(rule) for rule in problems}
     kept = [{**group, "rules": [rule for rule in group["rules"] if id(rule) not in unread]} for group in all_groups]
     return [group for group in kept if group["rules"]]
 

@@ -5,14 +5,16 @@ from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ultracluster.monitoring.names import METRICS, NODE, PROBLEM, Profile, reads
+from ultracluster.monitoring.names import JOB_PROBLEM, METRICS, NODE, PROBLEM, Profile, reads
 from ultracluster.rules import Refusal
 
 #: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
 #: their number, and the names of the nodes. All alerts together stay below AMP's quota of 1,000 active alerts
 #: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-26): a test adds them up.
 MOST_NODES = 20
-MOST_JOBS = 9
+MOST_JOBS = 6
+#: The same of alerts that are only shown.
+MOST_SHOWN = 5
 # The quota of 20 MB for all active alerts leaves 20 KB for each: a name has 20 bytes.
 _NAMES = 500
 
@@ -20,6 +22,10 @@ DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT
 #: Rationale of a threshold without a published source.
 JUDGEMENT = "Judgement, not published: adjust it to your cluster."
 _INSTANCE = "{{ $labels.instance }}{{ if $labels.node }} ({{ $labels.node }}){{ end }}"
+_OWNER = (
+    "job {{ $labels.job_id }}{{ if $labels.account }} of {{ $labels.account }}"
+    "{{ if $labels.user }}, {{ $labels.user }}{{ end }}{{ end }}"
+)
 #: Labels of a node, for `by`.
 BY_NODE = ", ".join(NODE)
 
@@ -27,6 +33,15 @@ BY_NODE = ", ".join(NODE)
 def _number(value: float) -> re.Pattern[str]:
     """Return the pattern of a comparison with a number."""
     return re.compile(rf"([<>]) {re.escape(f'{value:.12g}')}(?![\d.e])")
+
+
+def of_instance(metric: str) -> str:
+    """Return a metric of nodes of Kubernetes with the labels of the instance; without a collector, its name is all."""
+    name = "topk by (cluster, node) (1, ultracluster_node_name_info)"
+    return (
+        f"{metric} * on (cluster, node) group_left (instance, instance_type, zone, group) {name} or "
+        f'on (cluster, node) label_replace({metric}, "instance", "$1", "node", "(.+)")'
+    )
 
 
 class Severity(StrEnum):
@@ -67,6 +82,7 @@ SHARE = Bounds(0, 1, "", "it is compared with a share")
 MULTIPLE = Bounds(1, 100, "", "it is compared with a multiple of the usual value")
 CELSIUS = Bounds(30, 120, " °C", "GPUs are warmer at work, and shut down below 120 °C")
 NUMBER = Bounds(0, 1e9, "", "it is compared with a number of things")
+SAMPLES = Bounds(0, 20, " samples", "dcgm-exporter has ten or twenty samples in five minutes")
 PER_SECOND = Bounds(0, 1e9, " per second", "it is compared with a rate")
 
 
@@ -152,12 +168,9 @@ class Alert:
     @property
     def promql(self) -> str:
         """Expression of the alerting rule."""
-        if self.per_node:
-            problem = f'{PROBLEM}{{problem="{self.name}"}}'
-        elif self.per_job:
-            problem = f"({self.expr})"
-        else:
+        if not self.per_node and not self.per_job:
             return self.expr
+        problem = f'{PROBLEM if self.per_node else JOB_PROBLEM}{{problem="{self.name}"}}'
         # Of equal values, `topk` keeps the first: the same nodes have their alert from one evaluation to the next.
         most = self._most
         return f"{problem} and topk by (cluster) ({most}, {problem} * 0) or count by (cluster) ({problem}) > {most}"
@@ -170,6 +183,8 @@ class Alert:
         label, many = ("instance", "nodes") if self.per_node else ("job_id", "jobs")
         # Operators identify a node by its name in Slurm or Kubernetes.
         summary = self.summary.replace("{{ $labels.instance }}", _INSTANCE)
+        if self.per_job:
+            summary = summary.replace("job {{ $labels.job_id }}", _OWNER)
         return (
             f"{{{{ if $labels.{label} }}}}{summary}{{{{ else }}}}{self.name}: {{{{ $value }}}} {many}, of which "
             f"{self._most} have an alert each{{{{ end }}}}"
@@ -177,6 +192,8 @@ class Alert:
 
     @property
     def _most(self) -> int:
+        if self.severity is Severity.INFO:
+            return MOST_SHOWN
         return MOST_NODES if self.per_node else MOST_JOBS
 
     @property
@@ -189,6 +206,20 @@ class Alert:
             f"{{{{ if not $labels.instance }}}}{{{{ range query (printf `topk({_NAMES},count by (node,instance) "
             f"({problem}))` $labels.cluster) | sortByLabel `node` }}}}{{{{ or .Labels.node .Labels.instance }}}} "
             "{{ end }}{{ end }}"
+        )
+
+    @property
+    def jobs(self) -> str:
+        """Jobs of the node, in a critical alert that names none: a Go template.
+
+        Not a label: on a node that jobs share, it would be another alert, and another message, with each of them.
+        """
+        if not self.per_node or self.severity is not Severity.CRITICAL or "$labels.job_id" in self.summary:
+            return ""
+        info = "node_job:ultracluster_gpu_job_info:max{cluster=%q,instance=%q}"
+        return (
+            f"{{{{ range query (printf `{info}` $labels.cluster $labels.instance) | sortByLabel `job_id` }}}}"
+            "{{ .Labels.job_id }} {{ end }}"
         )
 
     @property

@@ -1,7 +1,7 @@
 """Alertmanager configuration: routes, grouping and inhibition."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,30 +27,50 @@ _SUBJECT = (
 )
 _MESSAGE = (
     "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\n"
-    "{{ if .Annotations.nodes }}{{ .Annotations.nodes }}\n{{ end }}since {{ .StartsAt }}\n"
+    "{{ if .Annotations.nodes }}{{ .Annotations.nodes }}\n{{ end }}"
+    "{{ if .Annotations.jobs }}jobs: {{ .Annotations.jobs }}\n{{ end }}since {{ .StartsAt }}\n"
     "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
 )
-_GPUS = (
-    "GpuXidReset|GpuXidWatch|GpuRecoveryRequired|GpuMissing|GpuEccUncorrected|GpuEccCorrectedStorm|NvlinkErrors|NvlinkRecoveryFailed|"
-    "PcieReplays"
-)
 _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
-# Source, target, equal labels. A source with an instance is about one node; the alert for many nodes inhibits nothing.
+#: Critical alerts that one cause fires on a node, in the order in which they fire: the first of them is sent.
+ORDER_OF_A_NODE = (
+    *("GpuXidFatal", "GpuXidReset", "NvswitchFatal", "GpuRecoveryRequired", "GpuRowRemapFailed", "GpuEccUncorrected"),
+    *("NvlinkRecoveryFailed", "NodeLost", "FabricManagerDown", "AcceleratorUnhealthy", "HealthBreakerOpen"),
+    *("NodeUnhealthy", "GpuMissing", "EfaDeviceMissing", "GpuHardwareSlowdown"),
+)
+#: The same of a job.
+ORDER_OF_A_JOB = ("NcclRanksMissing", "JobHung", "JobStepStalled", "CheckpointStale")
+_STALLS = "NodeUnhealthy|HealthBreakerOpen|MountSlow|" + "|".join(ORDER_OF_A_JOB)
+
+
+def _inhibits(source: str, targets: str, equal: Sequence[str]) -> tuple[list[str], list[str], Sequence[str]]:
+    """Return a rule, of sources about one node or job: the alert for many inhibits nothing."""
+    return [f'alertname=~"{source}"', f'{equal[-1]}=~".+"'], [f'alertname=~"{targets}"', f'{equal[-1]}=~".+"'], equal
+
+
+def _in_order(order: Sequence[str], equal: Sequence[str]) -> Iterator[tuple[list[str], list[str], Sequence[str]]]:
+    """Yield rules by which each alert inhibits those after it. Two that inhibit each other would both be silent."""
+    for place, source in enumerate(order[:-1], 1):
+        yield _inhibits(source, "|".join(order[place:]), equal)
+
+
+_BEFORE_LOST = "|".join(ORDER_OF_A_NODE[: ORDER_OF_A_NODE.index("NodeLost") + 1])
+# Source, target, equal labels.
 _INHIBITIONS = (
-    (['alertname="NodeLost"', 'instance=~".+"'], ['alertname!="NodeLost"', 'instance=~".+"'], _NODE),
-    (['alertname="GpuXidFatal"', 'instance=~".+"'], [f'alertname=~"{_GPUS}|ExporterDown"'], _NODE),
-    (['alertname="GpuXidReset"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|GpuRecoveryRequired|NvlinkErrors"'],
-     _NODE),
-    (['alertname="GpuRecoveryRequired"', 'instance=~".+"'], ['alertname=~"GpuXidWatch|NvlinkErrors"'], _NODE),
-    (['alertname=~"GpuMetricImplausible|GpuMetricsUnrecognised"', 'instance=~".+"'],
-     ['alertname=~"GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock"'], _NODE),
-    (['alertname="EfaDeviceMissing"', 'instance=~".+"'], ['alertname=~"EfaPathTrouble|EfaRetransmits"'], _NODE),
-    (['alertname="GpuHardwareSlowdown"', 'instance=~".+"'],
-     ['alertname=~"StragglerClock|StragglerNccl|GpuThermalThrottle"'], _NODE),
-    (['alertname="NodeLost"', 'job_id=~".+"'], ['alertname=~"JobHung|JobStepStalled|NcclRanksMissing"'], _JOB),
-    (['alertname="JobHung"', 'job_id=~".+"'], ['alertname=~"JobStepStalled|JobIdleGpus|JobSlow|NcclRanksMissing"'],
-     _JOB),
-    (['alertname=~"StragglerClock|StragglerEfa|StragglerNccl"', 'job_id=~".+"'], ['alertname="JobSlow"'], _JOB),
+    *_in_order(ORDER_OF_A_NODE, _NODE),
+    *_in_order(ORDER_OF_A_JOB, _JOB),
+    (['alertname="NodeLost"', 'instance=~".+"'], [f'alertname!~"{_BEFORE_LOST}"', 'instance=~".+"'], _NODE),
+    _inhibits("GpuXidFatal", "GpuXidWatch|GpuEccCorrectedStorm|NvlinkErrors|PcieReplays|ExporterDown", _NODE),
+    _inhibits("GpuXidReset|GpuRecoveryRequired", "GpuXidWatch|NvlinkErrors", _NODE),
+    _inhibits("GpuMetricImplausible|GpuMetricsUnrecognised",
+              "GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock", _NODE),
+    _inhibits("EfaDeviceMissing", "EfaPathTrouble|EfaRetransmits", _NODE),
+    _inhibits("GpuHardwareSlowdown", "StragglerClock|StragglerNccl|GpuThermalThrottle", _NODE),
+    _inhibits("JobHung", "JobIdleGpus|JobSlow", _JOB),
+    _inhibits("StragglerClock|StragglerEfa|StragglerNccl", "JobSlow", _JOB),
+    # Nodes that the breaker keeps in service are worse than those that were drained.
+    (['alertname="HealthBreakerOpen"'], ['alertname="NodeUnhealthy"'], ["cluster"]),
+    (['alertname="FileSystemUnavailable"'], [f'alertname=~"{_STALLS}"'], ["cluster"]),
     (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
 )  # fmt: skip
 
@@ -177,7 +197,8 @@ def alertmanager(
                         for number, route in enumerate(routes, 1)
                     ),
                     {"matchers": ['severity="info"'], "receiver": "nobody"},
-                    {"matchers": ['severity="critical"'], "receiver": "critical", "group_wait": "10s",
+                    # Two evaluations: an alert that inhibits another may fire half a minute after it.
+                    {"matchers": ['severity="critical"'], "receiver": "critical", "group_wait": "1m",
                      "group_interval": "1m", "repeat_interval": "4h"},
                 ],
             },

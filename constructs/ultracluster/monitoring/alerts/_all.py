@@ -8,8 +8,9 @@ from ultracluster.monitoring.alerts._cluster import CLUSTER_ALERTS
 from ultracluster.monitoring.alerts._gpu import GPU_ALERTS
 from ultracluster.monitoring.alerts._job import JOB_ALERTS
 from ultracluster.monitoring.alerts._node import NODE_ALERTS
+from ultracluster.monitoring.alerts._storage import STORAGE_ALERTS
 
-_FAMILIES = {"gpu": GPU_ALERTS, "node": NODE_ALERTS, "job": JOB_ALERTS, "cluster": CLUSTER_ALERTS}
+_FAMILIES = {"gpu": GPU_ALERTS, "node": (*NODE_ALERTS, *STORAGE_ALERTS), "job": JOB_ALERTS, "cluster": CLUSTER_ALERTS}
 #: By name, in the order in which they are evaluated.
 ALERTS: Mapping[str, Alert] = MappingProxyType({alert.name: alert for family in _FAMILIES.values() for alert in family})
 #: Rule group of each alert.

@@ -1,6 +1,6 @@
 """Alerts on schedulers, and on the metrics pipeline."""
 
-from ultracluster.monitoring.alerts._alert import JUDGEMENT, NUMBER, PER_SECOND, Alert, Severity, seconds
+from ultracluster.monitoring.alerts._alert import JUDGEMENT, NUMBER, PER_SECOND, Alert, Severity, of_instance, seconds
 
 CLUSTER_ALERTS = (
     Alert(
@@ -29,10 +29,8 @@ CLUSTER_ALERTS = (
     Alert(
         name="KubernetesNodeNotReady",
         for_="5m",
-        expr="count by (cluster) (ultracluster_kube_node_not_ready) > 0",
-        threshold=0,
-        bounds=NUMBER,
-        summary="{{ $value }} nodes of {{ $labels.cluster }} are not ready",
+        expr=of_instance("ultracluster_kube_node_not_ready"),
+        summary="Node {{ $labels.instance }} is not ready for Kubernetes",
         description="The kubelet does not answer, or reports that it is not ready.",
         diagnosis=("`kubectl describe node NODE`.",),
         actions=(
@@ -46,8 +44,8 @@ CLUSTER_ALERTS = (
         name="AcceleratorUnhealthy",
         severity=Severity.CRITICAL,
         for_="2m",
-        expr="count by (cluster) (ultracluster_kube_accelerator_unhealthy) > 0",
-        summary="EKS reports unhealthy accelerators on {{ $value }} nodes of {{ $labels.cluster }}",
+        expr=of_instance("ultracluster_kube_accelerator_unhealthy"),
+        summary="EKS reports unhealthy accelerators on node {{ $labels.instance }}",
         description="EKS's node monitoring agent has seen an error of a GPU that needs a restart or a new node.",
         diagnosis=(
             "`kubectl describe node NODE`: the condition AcceleratedHardwareReady.",

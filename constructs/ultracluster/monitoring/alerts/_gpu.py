@@ -1,7 +1,17 @@
 """Alerts on GPUs, NVLink and PCIe."""
 
 from ultracluster.catalogue.monitoring import RESTART_ON_A100, XidPolicy, xids
-from ultracluster.monitoring.alerts._alert import BY_NODE, CELSIUS, DRAIN, NUMBER, PER_SECOND, SHARE, Alert, Severity
+from ultracluster.monitoring.alerts._alert import (
+    BY_NODE,
+    CELSIUS,
+    DRAIN,
+    NUMBER,
+    PER_SECOND,
+    SAMPLES,
+    SHARE,
+    Alert,
+    Severity,
+)
 from ultracluster.monitoring.names import RESTART_SELECTOR
 
 _XIDS = (
@@ -140,13 +150,16 @@ GPU_ALERTS = (
         for_="5m",
         expr=f"max by ({BY_NODE}) "
         f'(ultracluster_gpu_clock_events{{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake"}})'
-        " > 0",
+        " > 2",
+        threshold=2,
+        bounds=SAMPLES,
         summary="The hardware of node {{ $labels.instance }} slows a GPU down",
-        description="Heat or power forces a GPU to a fraction of its clock. All other GPUs of the job wait for it.",
+        description="Heat or power forces a GPU to a fraction of its clock, in more than two of the samples of five "
+        "minutes, again and again. All other GPUs of the job wait for it.",
         diagnosis=("The clocks and temperatures of the node's GPUs.", "`nvidia-smi -q -d PERFORMANCE`."),
         actions=(DRAIN, "Replace the node: cooling and power of EC2 hosts are AWS's."),
-        rationale="EKS's node monitoring agent looks for the same reasons (v1.7.0, read 2026-11-20); 5 minutes: "
-        "judgement.",
+        rationale="EKS's node monitoring agent looks for the same reasons (v1.7.0, read 2026-11-20). Five minutes have "
+        "ten samples, twenty with the profile full: a single one is a peak of power. 2, and 5 minutes: judgement.",
     ),
     Alert(
         name="GpuThermalThrottle",

@@ -1,12 +1,17 @@
 """Alerts on jobs that hang, are slow or may lose work, and on inference."""
 
 from ultracluster.monitoring.alerts._alert import JUDGEMENT, MULTIPLE, NUMBER, SHARE, Alert, Severity, seconds
+from ultracluster.monitoring.names import JOB_CAUSE
 
 _NOT_SAVING = "unless on (cluster, job_id) ultracluster_job_saving"
+# The alert of the node is sent, or the training is over.
+_NO_CAUSE = f"unless on (cluster, job_id) {JOB_CAUSE}"
+_AT_WORK = f"{_NO_CAUSE} unless on (cluster, job_id) ultracluster_job_finished == 1"
+_NO_SERVICE = "unless on (cluster, job_id) ultracluster_job_service"
 _SAVING = (
-    "A job whose GPUs wait saves if it reports a checkpoint, if its nodes write 10 MB/s to Lustre, or if one of them "
-    "sends 10 MB/s over IP, as to S3. After 30 minutes without progress that is no excuse; if your checkpoints block "
-    "for longer, raise the pending period. "
+    "A job whose GPUs wait saves if it reports a checkpoint, if its nodes write 10 MB/s to Lustre, if one of them "
+    "sends 10 MB/s over IP, as to S3, or if a file system does not answer. After 30 minutes without progress that is "
+    "no excuse; if your checkpoints block for longer, raise the pending period. "
 )
 
 JOB_ALERTS = (
@@ -15,7 +20,7 @@ JOB_ALERTS = (
         severity=Severity.CRITICAL,
         for_="10m",
         expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 "
-        f"{_NOT_SAVING} "
+        f"{_NOT_SAVING} {_AT_WORK} {_NO_SERVICE} "
         "unless on (cluster, job_id) sum by (cluster, job_id) (node_job:ultracluster_gpu_job_info:max * on (cluster, "
         "instance) group_left () node:node_amazonefa_tx_bytes:sum_rate5m) > 1e8",
         threshold=0.25,
@@ -24,7 +29,7 @@ JOB_ALERTS = (
         description="Kernels run on the GPUs without progress: the ranks wait for each other in a collective that will "
         "not end. Tensor cores, memory and most multiprocessors are not active, NVLink and EFA carry nothing, and the "
         "GPUs draw less than 60 % of their power. Some ranks may be gone. The job writes no checkpoint, or has waited "
-        "for one for half an hour.",
+        "for one for half an hour. It is no server, has not reported its end, and no node of it has a critical alert.",
         diagnosis=(
             "NCCL's RAS: `ncclras` on a node of the job names the ranks that are missing.",
             "NodeLost, GpuXidFatal and EfaPathTrouble of its nodes.",
@@ -43,12 +48,13 @@ JOB_ALERTS = (
         for_="10m",
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
         f"job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1 "
-        f"{_NOT_SAVING}",
-        summary="Job {{ $labels.job_id }} has made no step for 15 minutes, and hardly computes",
+        f"{_NOT_SAVING} {_AT_WORK}",
+        summary="No step for 15 minutes from job {{ $labels.job_id }} for 15 minutes, and hardly computes",
         description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
         "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
         diagnosis=(
             "As for JobHung.",
+            "Whether it is finished, and should report that with `finished`: docs/guides/jobs.md.",
             "Whether it still writes a checkpoint: `ultracluster_job_checkpoint_in_progress`, and the file system.",
         ),
         actions=("As for JobHung.",),
@@ -73,11 +79,14 @@ JOB_ALERTS = (
     Alert(
         name="JobIdleGpus",
         for_="15m",
-        expr=f"job:ultracluster_gpus_idle:ratio > 0.1 {_NOT_SAVING}",
+        expr="job:ultracluster_gpus_idle:ratio + on (cluster, job_id) (job:ultracluster_gpus_spinning:ratio and on "
+        "(cluster, job_id) ultracluster_job_finished == 1 or job:ultracluster_gpus_idle:ratio * 0) > 0.1 "
+        f"{_NOT_SAVING} {_NO_SERVICE}",
         threshold=0.1,
         bounds=SHARE,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} do nothing",
-        description="More than a tenth of the GPUs that the job has are idle.",
+        description="More than a tenth of the GPUs that the job has are idle, or wait although the training is "
+        "finished. A server may wait.",
         diagnosis=("Whether some nodes or all: the job's page.", "Whether it loads data, or requested too many."),
         actions=("Notify the job's owner.",),
     ),
@@ -130,20 +139,21 @@ JOB_ALERTS = (
     Alert(
         name="NcclRanksMissing",
         severity=Severity.CRITICAL,
-        for_="2m",
-        expr="ultracluster_job_nccl_missing_ranks > 0",
+        for_="5m",
+        expr=f"ultracluster_job_nccl_missing_ranks > 0 {_NO_CAUSE}",
         summary="NCCL misses {{ $value }} ranks of job {{ $labels.job_id }}",
         description="NCCL's RAS subsystem does not reach some ranks: their processes or nodes are dead.",
         diagnosis=("`ncclras -v` on a node of the job: it names process and node.",),
         actions=("As for JobHung.",),
-        rationale="None is normal: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html.",
+        rationale="None is normal: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html. "
+        "5 minutes: if a node is lost, NodeLost is sent first, and alone.",
     ),
     Alert(
         name="CheckpointStale",
         severity=Severity.CRITICAL,
         for_="5m",
         expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds and on "
-        "(cluster, job_id) job:ultracluster_gpus:count",
+        f"(cluster, job_id) job:ultracluster_gpus:count {_AT_WORK}",
         threshold=2,
         bounds=MULTIPLE,
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
@@ -171,7 +181,8 @@ JOB_ALERTS = (
         name="JobGoodputLow",
         for_="30m",
         # The mean of an hour outlives its job.
-        expr="job:ultracluster_goodput_ratio:avg1h < 0.7 and on (cluster, job_id) job:ultracluster_gpus:count",
+        expr="job:ultracluster_goodput_ratio:avg1h < 0.7 and on (cluster, job_id) job:ultracluster_gpus:count "
+        "unless on (cluster, job_id) max_over_time(ultracluster_job_finished[1h]) == 1",
         threshold=0.7,
         bounds=SHARE,
         summary="Job {{ $labels.job_id }} spends {{ $value | humanizePercentage }} of its time on steps it keeps",
@@ -204,10 +215,25 @@ JOB_ALERTS = (
         rationale="Twice the median for five minutes: judgement. Losses below 0 are not compared.",
     ),
     Alert(
+        name="InferenceStalled",
+        severity=Severity.CRITICAL,
+        for_="10m",
+        expr="model:inference_requests_running:sum > 0 and on (cluster, model_name) "
+        "model:inference_generation_tokens:sum_rate5m == 0 unless on (cluster, model_name) "
+        "model:inference_prompt_tokens:sum_rate5m > 0",
+        summary="Model {{ $labels.model_name }} serves {{ $value }} requests, and no token comes",
+        description="Requests are in progress, and for a quarter of an hour no prompt was read and no token generated: "
+        "the ranks of a server wait for each other, or one of them is gone. JobHung does not report servers, which "
+        "also wait for requests.",
+        diagnosis=("The log of the server.", "NodeLost and GpuXidFatal of its nodes."),
+        actions=("Restart the server.",),
+        rationale="10 minutes, after five of the rate: no prompt takes as long. " + JUDGEMENT,
+    ),
+    Alert(
         name="InferenceQueueLong",
         for_="5m",
-        expr="model:vllm_num_requests_waiting:sum > model:vllm_num_requests_running:sum and "
-        "model:vllm_num_requests_waiting:sum > 10",
+        expr="model:inference_requests_waiting:sum > model:inference_requests_running:sum and "
+        "model:inference_requests_waiting:sum > 10",
         threshold=10,
         bounds=NUMBER,
         summary="{{ $value }} requests wait for model {{ $labels.model_name }}",
@@ -222,7 +248,7 @@ JOB_ALERTS = (
         threshold=0.95,
         bounds=SHARE,
         summary="The key-value cache of model {{ $labels.model_name }} is {{ $value | humanizePercentage }} full",
-        description="vLLM will push requests out of the cache and compute them again.",
+        description="The server will push requests out of the cache and compute them again.",
         diagnosis=("Length of prompts and answers.",),
         actions=("Add replicas, or limit the length.",),
     ),

@@ -1,22 +1,40 @@
-"""Alerts on nodes: availability, EFA, mounts, disks."""
+"""Alerts on nodes: availability, health, EFA."""
 
-from ultracluster.monitoring.alerts._alert import DRAIN, JUDGEMENT, NUMBER, PER_SECOND, SHARE, Alert, Severity, seconds
+from ultracluster.monitoring.alerts._alert import (
+    DRAIN,
+    JUDGEMENT,
+    NUMBER,
+    PER_SECOND,
+    SHARE,
+    Alert,
+    Severity,
+    of_instance,
+    seconds,
+)
+
+_SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 
 NODE_ALERTS = (
     Alert(
         name="NodeLost",
         severity=Severity.CRITICAL,
         # A dead node has no `up` at all: its agent died with it. It was seen in this run of the job, whose other nodes
-        # still have the job, so it was not given back; and they do not compute without it.
-        expr="node_job:ultracluster_job_seen_timestamp_seconds:max > on (cluster, job_id) group_left () "
-        "ultracluster_job_start_timestamp_seconds unless on (cluster, instance) ultracluster_exporter_up and on "
-        "(cluster, job_id) job:ultracluster_gpus:count unless on (cluster, job_id) "
-        "job:ultracluster_gpus_computing:ratio > 0.5",
+        # still have the job and do not compute without it.
+        expr=f"{_SEEN} > on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds "
+        "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count "
+        "unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.5 "
+        # It was given back: it answered without the job before it was gone.
+        f"unless ({_SEEN} < on (cluster, instance) group_left () "
+        "(node:ultracluster_well_timestamp_seconds:max - 60)) "
+        # The job has as many nodes as ever, so another has taken its place.
+        "unless on (cluster, job_id) job:ultracluster_node_up:count >= "
+        "max_over_time(job:ultracluster_node_up:count[2h])",
         for_="1m",
         summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} waits for it",
         description="Nothing has come from the node for three minutes, while other nodes have the same job and do not "
-        "compute. The instance has died, or its network. A node whose samples are late, or that an elastic job has "
-        "given back, does not stop the others; `NodesMissing` reports it.",
+        "compute. The instance has died, or its network. A node whose samples are late does not stop the others. One "
+        "that answered without the job before it was gone was given back, as by a group that shrinks. "
+        "`NodesMissing` reports both.",
         diagnosis=(
             "The instance's status checks in EC2.",
             "`scontrol show node`, or `kubectl describe node`.",
@@ -64,22 +82,27 @@ NODE_ALERTS = (
     Alert(
         name="NodeUnhealthy",
         severity=Severity.CRITICAL,
-        for_="2m",
-        expr="ultracluster_node_health_ok == 0",
+        for_="3m",
+        expr='ultracluster_node_health_ok{check!="mounts"} == 0 or ultracluster_node_health_ok{check="mounts"} == 0 '
+        "unless on (cluster) max_over_time(cluster:ultracluster_mount_failures:count[5m])",
         summary="Check {{ $labels.check }} fails on node {{ $labels.instance }}",
-        description="A check of the node's boot or mounts fails. On Slurm the node drains itself.",
+        description="A check of the node's boot, devices or mounts fails. On Slurm the node drains itself. A mount "
+        "that fails on most nodes is FileSystemUnavailable.",
         diagnosis=("`cat /run/ultracluster/health/CHECK` on the node: it has the reason.", "`systemctl --failed`."),
         actions=("Fix the reason, or restart the node.", "`scontrol show node` shows whether it is drained."),
-        rationale="Two minutes are two runs of the check.",
+        rationale="Three minutes are three runs of the check.",
     ),
     Alert(
         name="HealthBreakerOpen",
         severity=Severity.CRITICAL,
-        expr="count by (cluster, action) (ultracluster_node_health_breaker_open == 1 or "
-        "ultracluster_kube_node_breaker_open == 1) > 0",
-        summary="{{ $value }} nodes of {{ $labels.cluster }} fail a check without a {{ $labels.action }}",
+        for_="2m",
+        expr="ultracluster_node_health_breaker_open == 1 unless on (cluster) "
+        "max_over_time(cluster:ultracluster_mount_failures:count[5m]) or "
+        f"{of_instance('ultracluster_kube_node_breaker_open')}",
+        summary="Node {{ $labels.instance }} fails a check without a {{ $labels.action }}",
         description="A health check failed on more than 2 nodes, or 5 %, of a node group within an hour (Kubernetes: "
-        "at once), or the mode of the checks is observe. Further nodes stay in service, and jobs start on them.",
+        "at once), or the mode of the checks is observe. The node stays in service, and jobs start on it. If a file "
+        "system fails on most nodes, FileSystemUnavailable reports it.",
         diagnosis=(
             "`cat /run/ultracluster/health/*` on the nodes: the same reason on all of them points to the check, to a "
             "file system or to the network.",
@@ -116,63 +139,6 @@ NODE_ALERTS = (
             "For node-scripts: correct the parameter or the role, and `systemctl start ultracluster-node-scripts`.",
         ),
         rationale="It is 0 or 1.",
-    ),
-    Alert(
-        name="LustreOverTcp",
-        for_="5m",
-        expr="ultracluster_node_mount_over_efa == 0",
-        summary="{{ $labels.path }} runs over TCP on node {{ $labels.instance }}",
-        description="The file system was to be reached over EFA and is not: reads and checkpoints of this node are "
-        "slower than those of the others, and nothing else shows it.",
-        diagnosis=(
-            "`cat /run/ultracluster/health/lustre-efa` on the node: it has the reason.",
-            "`lnetctl net show --net efa`.",
-            "`journalctl -u ultracluster-lustre-efa`.",
-        ),
-        actions=(
-            "If AWS's tool is missing or has another checksum, name a reviewed copy: "
-            "`storage.lustre.client.bundle`, or use an image that has it.",
-            "Let the job end, and restart the node: EFA is set up before the mount only.",
-        ),
-        rationale="It is 0 or 1.",
-    ),
-    Alert(
-        name="MountSlow",
-        for_="10m",
-        expr="ultracluster_node_mount_check_seconds > 2",
-        threshold=2,
-        bounds=seconds(0.1, 5, "the check gives up after five seconds"),
-        summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
-        description="The file system answers, but slowly.",
-        diagnosis=("FSx's metrics: throughput, IOPS and CPU of the file servers.", "Which job writes."),
-        actions=("Find the job that makes it busy; see docs/guides/storage.md on more throughput.",),
-    ),
-    Alert(
-        name="NodeDiskFull",
-        for_="10m",
-        expr="ultracluster_node_filesystem_free_ratio < 0.1",
-        threshold=0.1,
-        bounds=SHARE,
-        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} has {{ $value | humanizePercentage }} left",
-        description="A local file system is nearly full. Full, it fails jobs, container pulls and logs.",
-        diagnosis=("`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",),
-        actions=("Remove old containers and files of jobs.",),
-        rationale="HyperPod's published rule: 90 % (read 2026-11-21).",
-    ),
-    Alert(
-        name="NodeDiskFilling",
-        for_="30m",
-        expr="predict_linear(ultracluster_node_filesystem_free_ratio[1h], 14400) < 0 and "
-        "ultracluster_node_filesystem_free_ratio < 0.3",
-        threshold=0.3,
-        bounds=SHARE,
-        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} will be full in four hours",
-        description="A local file system has less than 30 % left, and loses it within four hours.",
-        diagnosis=(
-            "`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",
-            "What grew in the last hour: the node's page.",
-        ),
-        actions=("Remove old containers and files of jobs, or notify the job's owner.",),
     ),
     Alert(
         name="ClockSkew",

@@ -4,12 +4,21 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster.monitoring.alerts._alert import Alert
+from ultracluster.monitoring.alerts._alert import Alert, Severity
 from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG, runbook_path
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
-from ultracluster.monitoring.names import CAPACITY_END, EXPECTED_NODES, FAMILIES, PROBLEM, Profile
+from ultracluster.monitoring.names import (
+    CAPACITY_END,
+    EXPECTED_NODES,
+    FAMILIES,
+    JOB_CAUSE,
+    JOB_INFO,
+    JOB_PROBLEM,
+    PROBLEM,
+    Profile,
+)
 from ultracluster.planning import known
 from ultracluster.rules import Refusal, error
 
@@ -83,17 +92,33 @@ def rules(
     # AMP evaluates a group in order and groups at once: an alert sees the problem of the same moment.
     groups: dict[str, list[dict[str, Any]]] = {}
     for alert in chosen:
-        rules = groups.setdefault(f"alerts-{FAMILY_OF[alert.name]}", [])
-        rules += [*([_problem(alert)] if alert.per_node else []), _alert(alert, runbooks, grafana)]
+        family = FAMILY_OF[alert.name]
+        rules = groups.setdefault(f"alerts-{family}", [_job_cause(chosen)] if family == "job" else [])
+        recorded = [_problem(alert)] if alert.per_node or alert.per_job else []
+        rules += [*recorded, _alert(alert, runbooks, grafana)]
     return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
 
 
 def _problem(alert: Alert) -> dict[str, Any]:
-    name = "topk by (cluster, instance) (1, ultracluster_node_name_info)"
-    named = f"({alert.expr}) * on (cluster, instance) group_left (node) {name}"
-    # The second for nodes whose name nobody has reported.
-    expr = f"{named} or on (cluster, instance) ({alert.expr})"
-    return {"record": PROBLEM, "expr": expr, "labels": {"problem": alert.name}}
+    if alert.per_node:
+        record, key, labels, info = PROBLEM, "cluster, instance", "node", "ultracluster_node_name_info"
+    else:
+        # Longer than a login node, which reports it, is away: another label is another alert.
+        record, key, labels = JOB_PROBLEM, "cluster, job_id", ", ".join(JOB_INFO)
+        info = "last_over_time(ultracluster_job_info[1h])"
+    named = f"({alert.expr}) * on ({key}) group_left ({labels}) topk by ({key}) (1, {info})"
+    # The second for nodes whose name, and jobs whose owner, nobody has reported.
+    expr = f"{named} or on ({key}) ({alert.expr})"
+    return {"record": record, "expr": expr, "labels": {"problem": alert.name}}
+
+
+def _job_cause(alerts: list[Alert]) -> dict[str, Any]:
+    """Return the rule for the nodes of a job, lost ones too, whose critical alerts are sent."""
+    critical = "|".join(alert.name for alert in alerts if alert.per_node and alert.severity is Severity.CRITICAL)
+    seen = "node_job:ultracluster_job_seen_timestamp_seconds:max"
+    start = "on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds"
+    problem = f'on (cluster, instance) {PROBLEM}{{problem=~"{critical}"}}'
+    return {"record": JOB_CAUSE, "expr": f"count by (cluster, job_id) ({seen} > {start} and {problem})"}
 
 
 def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:
@@ -106,6 +131,7 @@ def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:
             "summary": alert.message,
             # Apart from the summary, which must stay if a ruler cannot query in a template.
             **({"nodes": alert.nodes} if alert.nodes else {}),
+            **({"jobs": alert.jobs} if alert.jobs else {}),
             "runbook_url": f"{grafana}{runbook_path(alert.name)}"
             if runbooks is None
             else f"{runbooks}/{alert.name}.md",

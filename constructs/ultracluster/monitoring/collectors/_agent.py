@@ -4,6 +4,7 @@ The agent runs on every node and scrapes only that node: no discovery, and no ce
 Prometheus is used because its configuration can be tested with the program itself.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,14 +28,41 @@ UNREAD_CONDITIONS = (
 )
 
 _PREFIXES: Mapping[str, tuple[str, ...]] = {
-    "node": ("node_", "ultracluster_", "train_", "nccl_"),
+    "node": ("node_", "ultracluster_", "train_", "nccl_", "vllm:", "sglang:"),
     "dcgm": ("DCGM_",),
     "agent": ("prometheus_remote_storage_",),
     "slurm": ("slurm_",),
     "kube-state-metrics": ("kube_",),
     "kueue": ("kueue_",),
-    "workloads": ("vllm:", "train_", "nccl_"),
+    "workloads": ("vllm:", "sglang:", "train_", "nccl_"),
 }
+
+
+#: Labels by which controllers name the job of a pod, the most general first: a JobSet and a trainer create jobs of
+#: their own, whose names have an index.
+JOB_LABELS = (
+    *("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name", "jobset.sigs.k8s.io/jobset-name"),
+    "leaderworkerset.sigs.k8s.io/name",
+)
+
+
+def job_of_pod(source: str, namespace: str) -> list[dict[str, Any]]:
+    """Return the relabelling that writes namespace and job of a pod into `job_id`, if a controller has named the job.
+
+    Args:
+        source: Prefix of the labels of the pod.
+        namespace: Label of its namespace.
+    """
+    return [
+        {
+            "action": "replace",
+            "source_labels": [namespace, source + re.sub(r"\W", "_", label)],
+            "separator": "/",
+            "regex": "(.+/.+)",
+            "target_label": "job_id",
+        }
+        for label in JOB_LABELS
+    ]
 
 
 # On Kubernetes each sample of a GPU has the pod: every job would make new series of all fields. One field keeps it, by
@@ -93,6 +121,11 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
     if job == "workloads":
         # NCCL's Inspector outside of Slurm: "unknown", and `job_id` is there.
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank|slurm_job_id"})
+    if job == "kube-state-metrics":
+        # Of the labels of a pod, the job remains, and of pods those that have one.
+        rules += job_of_pod("label_", "namespace")
+        rules.append({"action": "drop", "source_labels": ["__name__", "job_id"], "regex": "kube_pod_labels;"})
+        rules.append({"action": "labeldrop", "regex": "label_.+"})
     if job == "kube-state-metrics" and profile < Profile.FULL:
         # Each condition is three series of a node, and no rule reads these.
         rules.append({"action": "drop", "source_labels": ["__name__", "condition"], "regex": UNREAD_CONDITIONS})

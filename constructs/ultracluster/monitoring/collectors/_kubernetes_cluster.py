@@ -17,6 +17,7 @@ from ultracluster.monitoring.collectors._kubernetes import (
 from ultracluster.monitoring.collectors._node import RemoteWrite
 from ultracluster.monitoring.collectors._scraping import (
     BREAKER_ANNOTATION,
+    KUBE_STATE_LABELS,
     KUBE_STATE_METRICS,
     KUBE_STATE_RESOURCES,
     kubernetes_jobs,
@@ -91,6 +92,7 @@ def _pod() -> _Object:
         f"--resources={','.join(KUBE_STATE_RESOURCES)}",
         f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
         f"--metric-annotations-allowlist=nodes=[{BREAKER_ANNOTATION}]",
+        f"--metric-labels-allowlist={KUBE_STATE_LABELS}",
         "--host=127.0.0.1",
         "--telemetry-host=127.0.0.1",
     ]

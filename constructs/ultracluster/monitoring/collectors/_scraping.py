@@ -6,9 +6,9 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.htm
 
 from typing import Any
 
-from ultracluster.monitoring.collectors._agent import relabelling, slurm_jobs
+from ultracluster.monitoring.collectors._agent import JOB_LABELS, job_of_pod, relabelling, slurm_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
-from ultracluster.monitoring.names import Profile
+from ultracluster.monitoring.names import POD_OF_JOB, Profile
 
 SLURM_PORT = 6817
 
@@ -20,10 +20,12 @@ _SERVICE = ["__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_ku
 _KUBE_STATE = "kube-state-metrics"
 KUBE_STATE_METRICS = (
     *("kube_node_annotations", "kube_node_status_condition", "kube_node_spec_unschedulable"),
-    "kube_pod_status_phase",
+    *("kube_pod_status_phase", "kube_pod_labels"),
 )
 #: Annotation of a node that a check of its devices found bad, and that stays in service.
 BREAKER_ANNOTATION = "ultracluster/breaker"
+#: Labels of pods that kube-state-metrics exports.
+KUBE_STATE_LABELS = f"pods=[{','.join(JOB_LABELS)}]"
 
 
 def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STANDARD) -> str:
@@ -85,12 +87,12 @@ def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]
                 },
                 {
                     "action": "replace",
-                    "source_labels": ["__meta_kubernetes_namespace", "__meta_kubernetes_pod_label_job_name"],
+                    "source_labels": ["__meta_kubernetes_namespace", "__meta_kubernetes_pod_name"],
                     "separator": "/",
-                    # As of the GPUs: a JobSet gives its jobs an index.
-                    "regex": "(.+?)(?:-[0-9]+)*",
+                    "regex": POD_OF_JOB,
                     "target_label": "job_id",
                 },
+                *job_of_pod("__meta_kubernetes_pod_label_", "__meta_kubernetes_namespace"),
             ],
             profile,
         ),

@@ -5,6 +5,12 @@ from ultracluster.monitoring.dashboards._spec import Dashboard, Variable, series
 
 _PRICE = Variable(name="price", title="USD for a GPU hour", text="4")
 _BY_ACCOUNT = "sum by (account, user) (sum_over_time({}[$__range:1m])) / 60"
+# Problems of the hardware of a node: not of its disks, its clock, or a program.
+_HARDWARE = (
+    'ultracluster_node_problem{{cluster="$cluster", problem=~"(Gpu|Nv|Pcie|Efa).+|Node(Lost|Unhealthy|Flapping)|'
+    'AcceleratorUnhealthy|FabricManagerDown", problem!~"GpuXidApplication|GpuMetric.+|EfaReceiveDrops"}}'
+)
+_BAD, _BEFORE = (f"group by (instance, node) ({_HARDWARE}{offset})" for offset in ("", " offset 10m"))
 _FAILURES = 'ultracluster_node_problem{{cluster="$cluster", problem=~"NodeLost|GpuXidFatal"}}'
 
 GOODPUT = Dashboard(
@@ -38,11 +44,13 @@ GOODPUT = Dashboard(
                    width=12, least=0),
         ),
         "Failures": (
-            table("Nodes that fail again", "Alerts of a node in the time that is shown, by the hours in which it had "
-                  "one: replace the first ones. 30 days show lemons.",
-                  (of("ultracluster_node_problem", over="sum by (instance, node) "
-                      "(count_over_time({}[$__range:1m])) / 60 > 0"),),
-                  columns={"instance": "Node", "node": "Name", "Value": "Hours with an alert"}, to=TO_NODE),
+            table("Nodes that fail again", "How often the hardware of a node began to have alerts after ten minutes "
+                  "without, and the hours in which it had any, in the time that is shown: replace the first ones. 30 "
+                  "days show lemons.",
+                  (together(f"count_over_time(({_BAD} unless on (instance) {_BEFORE})[$__range:10m])"),
+                   together(f"count_over_time(({_BAD})[$__range:10m]) / 6")),
+                  columns={"instance": "Node", "node": "Name", "Value #A": "Times", "Value #B": "Hours with an alert"},
+                  to=TO_NODE),
             stat("Mean time to failure", "Hours of a node for each node that was lost or had a fatal XID, in the time "
                  "that is shown. Without a failure: no data.",
                  (together("sum(sum_over_time({0}[$__range:1m])) / 60 / count(group by (instance, problem) "

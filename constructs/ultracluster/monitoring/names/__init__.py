@@ -16,13 +16,22 @@ from ultracluster.monitoring.names._fleet import (
     CAPACITY_END,
     CLUSTER_METRICS,
     EXPECTED_NODES,
+    JOB_CAUSE,
+    JOB_PROBLEM,
     KUBERNETES_METRICS,
     PROBLEM,
     SLURM_JOB_STATES,
     SLURM_METRICS,
     SLURM_NODE_STATES,
 )
-from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW, DCGM_METRICS, RESTART_SELECTOR, XID_WINDOW
+from ultracluster.monitoring.names._gpu import (
+    CLOCK_EVENTS_WINDOW,
+    DCGM_METRICS,
+    POD_OF_JOB,
+    RESTART_SELECTOR,
+    XID_WINDOW,
+)
+from ultracluster.monitoring.names._job import JOB_INFO
 from ultracluster.monitoring.names._metric import NODE, Metric, Profile, Source
 from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
 from ultracluster.monitoring.names._reading import read_from_exporters, reads
@@ -36,10 +45,14 @@ __all__ = [
     "EFA_COUNTERS_FULL",
     "EXPECTED_NODES",
     "FAMILIES",
+    "JOB_CAUSE",
+    "JOB_INFO",
+    "JOB_PROBLEM",
     "KUBERNETES_METRICS",
     "METRICS",
     "NODE",
     "OTHERS",
+    "POD_OF_JOB",
     "PROBLEM",
     "RESTART_SELECTOR",
     "SLURM_JOB_STATES",

@@ -3,10 +3,18 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.monitoring.names._fleet import CAPACITY_END, EXPECTED_NODES, FLEET_METRICS, PROBLEM
+from ultracluster.monitoring.names._fleet import (
+    CAPACITY_END,
+    EXPECTED_NODES,
+    FLEET_METRICS,
+    JOB_CAUSE,
+    JOB_PROBLEM,
+    PROBLEM,
+)
 from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
-from ultracluster.monitoring.names._job import INFERENCE_METRICS, JOB_METRICS
-from ultracluster.monitoring.names._metric import GROUP, NODE, Metric, Profile
+from ultracluster.monitoring.names._inference import INFERENCE_METRICS
+from ultracluster.monitoring.names._job import JOB_INFO, JOB_METRICS
+from ultracluster.monitoring.names._metric import GROUP, JOB, NODE, Metric, Profile
 from ultracluster.monitoring.names._node import NODE_METRICS
 
 #: The groups of recording rules, by name.
@@ -24,9 +32,15 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
     {metric.name: metric for family in FAMILIES.values() for metric in family}
 )
 
-#: Metrics with their labels that no rule of a family records: the inventory, and the problems of nodes.
+#: Metrics with their labels that no rule of a family records: the inventory, and the problems of nodes and jobs.
 OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {CAPACITY_END: GROUP, EXPECTED_NODES: GROUP, PROBLEM: (*NODE, "node", "problem")}
+    {
+        CAPACITY_END: GROUP,
+        EXPECTED_NODES: GROUP,
+        PROBLEM: (*NODE, "node", "problem"),
+        JOB_PROBLEM: (*JOB, *JOB_INFO, "problem"),
+        JOB_CAUSE: JOB,
+    }
 )
 
 

@@ -116,3 +116,7 @@ CAPACITY_END = "ultracluster_group_capacity_end_timestamp_seconds"
 #: Problems of nodes, one series for each problem of a node. Its labels are those
 #: of a node, `problem` (the name of an alert) and what the alert distinguishes, such as `xid` or `path`.
 PROBLEM = "ultracluster_node_problem"
+#: Problems of jobs, one series for each problem of a job, with the labels of its owner and `problem`.
+JOB_PROBLEM = "ultracluster_job_problem"
+#: Nodes of a job that have a critical problem: alerts on the job are silent, because those of the nodes are sent.
+JOB_CAUSE = "job:ultracluster_node_problem:count"

@@ -131,6 +131,11 @@ _ERRORS = (
 XID_WINDOW = "DCGM_EXP_XID_ERRORS_COUNT"
 CLOCK_EVENTS_WINDOW = "DCGM_EXP_CLOCK_EVENTS_COUNT"
 
+#: Namespace and name of a pod without a label of its job: the name ends in the index of its owner, such as -0-1-abcde
+#: of a JobSet, or -worker-3 of a trainer.
+POD_OF_JOB = "(.+?)(?:-worker|-master|-launcher)?(?:-[0-9]+)*(?:-[a-z0-9]{5})?"
+_OF_POD = '(DCGM_FI_DEV_GPU_TEMP{pod!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{pod!=""})'
+
 _WINDOWS = (
     recorded("ultracluster_gpu_xid_errors", "count",
              "XIDs of the five minutes before, by code. A GPU without one has no series.", (*GPU, "xid"),
@@ -139,14 +144,16 @@ _WINDOWS = (
              "Samples of the five minutes before with a reason to slow down. A GPU without one has no series.",
              (*GPU, "clock_event"), expr=f"max by ({', '.join(GPU)}, clock_event) ({CLOCK_EVENTS_WINDOW}) > 0",
              profile=Profile.STANDARD),
-    # The textfile collector has it on Slurm. On Kubernetes, dcgm-exporter has the pod, whose name ends in the index
-    # of its owner: -0-1-abcde of a JobSet, -worker-3 of a trainer.
+    recorded("ultracluster_kube_pod_job_info", "info", "Job of a pod of Kubernetes, by the labels of its controller.",
+             ("cluster", "namespace", "pod", "job_id"),
+             # Longer than kube-state-metrics is replaced: another id is another job.
+             expr='max by (cluster, namespace, pod, job_id) (last_over_time(kube_pod_labels{job_id!=""}[10m]))'),
+    # The textfile collector has it on Slurm. On Kubernetes, dcgm-exporter has the pod.
     recorded("ultracluster_gpu_job_info", "info", "Which job has the GPU.", (*GPU, "job_id"),
-             expr=f"max by ({', '.join(GPU)}, job_id) (ultracluster_gpu_job) or "
-             f"max by ({', '.join(GPU)}, job_id) (label_replace(label_join("
-             'DCGM_FI_DEV_GPU_TEMP{pod!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{pod!=""}, "pod_path", "/", "namespace", '
-             '"pod"), "job_id", "$1", "pod_path", '
-             '"(.+?)(?:-worker|-master|-launcher)?(?:-[0-9]+)*(?:-[a-z0-9]{5})?")) * 0 + 1'),
+             expr=f"max by ({', '.join(GPU)}, job_id) (ultracluster_gpu_job or {_OF_POD} * "
+             "on (cluster, namespace, pod) group_left (job_id) ultracluster_kube_pod_job_info or "
+             f"label_replace(label_join({_OF_POD} unless on (cluster, namespace, pod) ultracluster_kube_pod_job_info, "
+             f'"pod_path", "/", "namespace", "pod"), "job_id", "$1", "pod_path", "{POD_OF_JOB}")) * 0 + 1'),
 )  # fmt: skip
 
 #: Those that dcgm-exporter reads from DCGM, one field each.

@@ -1,10 +1,10 @@
 """Metrics of jobs: their GPUs, and what programs report under the contract of docs/guides/jobs.md.
 
 NCCL's are those of the Inspector: https://github.com/NVIDIA/nccl, plugins/profiler/inspector (commit 5067397c of
-2026-06-11, read 2026-11-20). vLLM's: https://docs.vllm.ai/en/latest/design/metrics.html (read 2026-11-20).
+2026-06-11, read 2026-11-20).
 """
 
-from ultracluster.monitoring.names._metric import JOB, LEVELS, MODEL, Profile, aggregated, recorded
+from ultracluster.monitoring.names._metric import JOB, LEVELS, NODE, Profile, aggregated, recorded
 
 _BY = ", ".join(JOB)
 _NODE_JOB = ", ".join(LEVELS["node_job"])
@@ -13,12 +13,6 @@ _NODE_JOB = ", ".join(LEVELS["node_job"])
 def _over_gpus(aggregation: str, metric: str, by: str = _BY) -> str:
     # The info is the left side: a GPU that two jobs share counts for both, and nothing is ambiguous.
     return f"{aggregation} by ({by}) (ultracluster_gpu_job_info * on (cluster, instance, gpu) group_left () {metric})"
-
-
-def _quantile(histogram: str, quantile: float = 0.95) -> str:
-    return (
-        f"histogram_quantile({quantile}, sum by (cluster, model_name, le) (rate(vllm:{histogram}_seconds_bucket[5m])))"
-    )
 
 
 # Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else:
@@ -40,9 +34,13 @@ _WAITS = "job:ultracluster_gpus_computing:ratio < 0.1"
 # Below 10 MB/s are logs, metrics and heartbeats.
 _SAVES = (
     "(ultracluster_job_checkpoint_in_progress == 1 or job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 or "
-    "job:node_network_transmit_bytes:max_rate5m > 1e7)"
+    "job:node_network_transmit_bytes:max_rate5m > 1e7 or "
+    "job:ultracluster_gpus:count and on (cluster) cluster:ultracluster_mount_failures:count)"
 )
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
+_WELL = "node:ultracluster_well_timestamp_seconds:max"
+# Those that come from a job of the scheduler, or from the pod of a server.
+_SERVERS = 'vllm:num_requests_running{job_id!=""}', 'sglang:num_running_reqs{job_id!=""}'
 _SENT = (
     "node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
     "node:node_amazonefa_tx_bytes:sum_rate5m"
@@ -53,13 +51,14 @@ _OF_KUBERNETES = (
     'label_replace(label_replace(job:ultracluster_gpus:count{job_id=~".+/.+"}, "account", "$1", "job_id", "(.+)/.+"), '
     '"name", "$1", "job_id", ".+/(.+)") * 0 + 1'
 )
-_INFO = ("user", "account", "partition", "name")
+#: Labels of the owner of a job.
+JOB_INFO = ("user", "account", "partition", "name")
 _GPUS = (
     aggregated("job:ultracluster_gpus:count", "count", "GPUs that the job has.",
                expr=f"sum by ({_BY}) (ultracluster_gpu_job_info)"),
     recorded("ultracluster_job_info", "info",
              "Whose the job is: user, account, partition and name in Slurm; namespace and name in Kubernetes.",
-             (*JOB, *_INFO), expr=f"topk by ({_BY}) (1, max by ({_BY}, {', '.join(_INFO)}) "
+             (*JOB, *JOB_INFO), expr=f"topk by ({_BY}) (1, max by ({_BY}, {', '.join(JOB_INFO)}) "
              f"(ultracluster_slurm_job_info) or {_OF_KUBERNETES})"),
     aggregated("account_user:ultracluster_gpus:sum", "count", "GPUs that the jobs of an account and user have.",
                expr="sum by (cluster, account, user) (job:ultracluster_gpus:count * on (cluster, job_id) "
@@ -75,6 +74,20 @@ _GPUS = (
     aggregated(_SEEN, "timestamp_seconds", "When a node was last seen at work for a job, within two hours.",
                expr=f"node_job:ultracluster_gpu_job_info:max * 0 + time() or last_over_time({_SEEN}[5m]) > "
                "time() - 7200"),
+    # `up` ends two minutes after the last sample, and the info of a job after five: a node that dies at work is later
+    # seen at work than well, and a node that was given back the other way round.
+    aggregated(_WELL, "timestamp_seconds", "When all exporters of a node last answered, within two hours.",
+               expr=f'(min by ({", ".join(NODE)}) (last_over_time(up{{instance_type!=""}}[2m])) == 1) * 0 + time() or '
+               f"last_over_time({_WELL}[5m]) > time() - 7200"),
+    aggregated("job:ultracluster_node_up:count", "count", "Nodes that the job has and that answer.",
+               expr=f"count by ({_BY}) (node_job:ultracluster_gpu_job_info:max and on (cluster, instance) "
+               'last_over_time(up{instance_type!=""}[2m]))'),
+    recorded("ultracluster_job_service", "bool",
+             "Whether the job is a server, which may wait for requests: it reports that, or has metrics of vLLM or "
+             "SGLang and no steps. Others have no series.", JOB,
+             expr=f"max by ({_BY}) (max_over_time(train_service[1h]) or "
+             + " or ".join(f"last_over_time({metric}[1h]) * 0 + 1" for metric in _SERVERS)
+             + f") == 1 unless on ({_BY}) train_step"),
     aggregated("job:ultracluster_gpus_computing:ratio", "ratio",
                "Share of the GPUs that make progress: tensor cores, memory or most multiprocessors are active, NVLink "
                "carries data, or 60 % of the power is drawn.",
@@ -115,6 +128,8 @@ _GPUS = (
 
 _TRAINING = (
     recorded("ultracluster_job_step", "number", "Step that the job is at.", JOB, "train_step"),
+    recorded("ultracluster_job_finished", "bool", "Whether the training is finished while its program still runs, as "
+             "the job reports it.", JOB, "train_finished"),
     recorded("ultracluster_job_step_seconds", "seconds", "Time of the last step.", JOB, "train_step_seconds"),
     aggregated("job:train_tokens:sum_rate5m", "per_second", "Tokens trained on."),
     aggregated("job:ultracluster_job_step_seconds:ratio", "ratio",
@@ -145,8 +160,9 @@ _TRAINING = (
              expr=f"last_over_time({_STALL}[2m]) and on ({_BY}) {_WAITS} or ({_WAITS}) * 0 + time()"),
     # Nothing that is written excuses a stall of more than half an hour: a checkpoint that never ends is an alert.
     recorded("ultracluster_job_saving", "bool",
-             "Whether the GPUs have waited for less than half an hour while the job saves: it reports a checkpoint, or "
-             "its nodes write to Lustre or send over IP (ENA). Other jobs have no series.", JOB,
+             "Whether the GPUs have waited for less than half an hour while the job saves: it reports a checkpoint, "
+             "its nodes write to Lustre or send over IP (ENA), or a file system of the cluster does not answer. Other "
+             "jobs have no series.", JOB,
              expr=f"(time() - {_STALL} < 1800) * 0 + 1 and on ({_BY}) {_SAVES}"),
     recorded("ultracluster_job_startup_seconds", "seconds",
              "Time from the start of the job, or of its program, to the first step.", JOB, "train_startup_seconds"),
@@ -181,36 +197,5 @@ _COLLECTIVES = (
              "Ranks that NCCL's RAS subsystem does not reach any more.", JOB, "ultracluster_nccl_ras_missing_ranks"),
 )  # fmt: skip
 
+
 JOB_METRICS = (*_GPUS, *_TRAINING, *_COLLECTIVES)
-INFERENCE_METRICS = (
-    aggregated("model:vllm_num_requests_running:sum", "count", "Requests that are served.",
-               "vllm:num_requests_running"),
-    aggregated("model:vllm_num_requests_waiting:sum", "count", "Requests that wait.", "vllm:num_requests_waiting"),
-    recorded("ultracluster_inference_kv_cache_usage_ratio", "ratio", "The fullest key-value cache.", MODEL,
-             "vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"),
-    aggregated("model:vllm_prompt_tokens:sum_rate5m", "per_second", "Tokens of prompts.", "vllm:prompt_tokens_total"),
-    aggregated("model:vllm_generation_tokens:sum_rate5m", "per_second", "Tokens generated.",
-               "vllm:generation_tokens_total"),
-    aggregated("model:vllm_time_to_first_token_seconds:p95_rate5m", "seconds",
-               "Time to the first token, 95th percentile.", expr=_quantile("time_to_first_token")),
-    *(
-        aggregated(f"model:vllm_{name}_seconds:{short}_rate5m", "seconds", f"{text}, {words}.",
-                   expr=_quantile(name, quantile))
-        for name, text in (("time_to_first_token", "Time to the first token"),
-                           ("inter_token_latency", "Time between two tokens"))
-        for short, words, quantile in (("p50", "median", 0.5), ("p99", "99th percentile", 0.99))
-    ),
-    aggregated("model:vllm_request_success:sum_rate5m", "per_second", "Requests that ended, for whatever reason.",
-               "vllm:request_success_total"),
-    aggregated("model:vllm_request_errors:ratio_rate5m", "ratio",
-               "Share of the requests that were aborted or failed.",
-               expr="sum by (cluster, model_name) (rate("
-               'vllm:request_success_total{finished_reason=~"abort|error"}[5m]))'
-               " / sum by (cluster, model_name) (rate(vllm:request_success_total[5m]) > 0)"),
-    aggregated("model:vllm_prefix_cache_hits:ratio_rate5m", "ratio",
-               "Share of the tokens of prompts that were in the prefix cache.",
-               expr="sum by (cluster, model_name) (rate(vllm:prefix_cache_hits_total[5m])) / "
-               "sum by (cluster, model_name) (rate(vllm:prefix_cache_queries_total[5m]) > 0)"),
-    aggregated("model:vllm_e2e_request_latency_seconds:p95_rate5m", "seconds",
-               "Time of a request, 95th percentile.", expr=_quantile("e2e_request_latency")),
-)  # fmt: skip

@@ -83,6 +83,11 @@ _MACHINE = (
     recorded("ultracluster_node_health_ok", "bool",
              "Whether a check of the node is well: the mounts, EFA for Lustre, the local disks, and others.",
              (*NODE, "check"), "ultracluster_health_ok"),
+    aggregated("cluster:ultracluster_mount_failures:count", "count",
+               "Nodes on which the check of the mounts fails, if it fails on more than half of them: the file system "
+               "does not answer, and the nodes are well.",
+               expr='count by (cluster) (ultracluster_node_health_ok{check="mounts"} == 0) > '
+               'count by (cluster) (ultracluster_node_health_ok{check="mounts"}) / 2'),
     aggregated("node:ultracluster_health_changes:max", "count",
                "Times in six hours that a check of the node failed or became well again.",
                expr=f"max by ({_BY}) (changes(ultracluster_node_health_ok[6h]))"),

@@ -1,0 +1,84 @@
+"""Alerts on file systems and disks."""
+
+from ultracluster.monitoring.alerts._alert import SHARE, Alert, Severity, seconds
+
+STORAGE_ALERTS = (
+    Alert(
+        name="FileSystemUnavailable",
+        severity=Severity.CRITICAL,
+        for_="15m",
+        expr="count by (cluster, path) (time() - ultracluster_node_mount_last_success_timestamp_seconds > 180) > "
+        "count by (cluster, path) (ultracluster_node_mount_last_success_timestamp_seconds) * 0.5",
+        threshold=180,
+        bounds=seconds(120, 86400, "the check runs each minute"),
+        summary="{{ $labels.path }} does not answer on {{ $value }} nodes of {{ $labels.cluster }}",
+        description="The check of a mount fails on more than half of the nodes that have it: the file system, or the "
+        "way to it, is at fault. Programs wait, and most go on when it answers.",
+        diagnosis=(
+            "The state of the file system, and its maintenance window: `aws fsx describe-file-systems`.",
+            "`cat /run/ultracluster/health/mounts` on a node: it has the reason.",
+            "The security group of the file system, and the routes to it.",
+        ),
+        actions=("If it is in maintenance, wait. If not, contact AWS with its id.", "Restart jobs that ended with it."),
+        rationale="Maintenance takes a few minutes of a window of 30 "
+        "(https://docs.aws.amazon.com/fsx/latest/LustreGuide/maintenance-windows.html, read 2026-11-26); 15 minutes: "
+        "judgement.",
+    ),
+    Alert(
+        name="LustreOverTcp",
+        for_="5m",
+        expr="ultracluster_node_mount_over_efa == 0",
+        summary="{{ $labels.path }} runs over TCP on node {{ $labels.instance }}",
+        description="The file system was to be reached over EFA and is not: reads and checkpoints of this node are "
+        "slower than those of the others, and nothing else shows it.",
+        diagnosis=(
+            "`cat /run/ultracluster/health/lustre-efa` on the node: it has the reason.",
+            "`lnetctl net show --net efa`.",
+            "`journalctl -u ultracluster-lustre-efa`.",
+        ),
+        actions=(
+            "If AWS's tool is missing or has another checksum, name a reviewed copy: "
+            "`storage.lustre.client.bundle`, or use an image that has it.",
+            "Let the job end, and restart the node: EFA is set up before the mount only.",
+        ),
+        rationale="It is 0 or 1.",
+    ),
+    Alert(
+        name="MountSlow",
+        for_="10m",
+        expr="ultracluster_node_mount_check_seconds > 2",
+        threshold=2,
+        bounds=seconds(0.1, 5, "the check gives up after five seconds"),
+        summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
+        description="The file system answers, but slowly.",
+        diagnosis=("FSx's metrics: throughput, IOPS and CPU of the file servers.", "Which job writes."),
+        actions=("Find the job that makes it busy; see docs/guides/storage.md on more throughput.",),
+    ),
+    Alert(
+        name="NodeDiskFull",
+        for_="10m",
+        expr="ultracluster_node_filesystem_free_ratio < 0.1",
+        threshold=0.1,
+        bounds=SHARE,
+        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} has {{ $value | humanizePercentage }} left",
+        description="A local file system is nearly full. Full, it fails jobs, container pulls and logs.",
+        diagnosis=("`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",),
+        actions=("Remove old containers and files of jobs.",),
+        rationale="HyperPod's published rule: 90 % (read 2026-11-21).",
+    ),
+    Alert(
+        name="NodeDiskFilling",
+        for_="30m",
+        expr="predict_linear(ultracluster_node_filesystem_free_ratio[1h], 14400) < 0 and "
+        "ultracluster_node_filesystem_free_ratio < 0.3",
+        threshold=0.3,
+        bounds=SHARE,
+        summary="{{ $labels.mountpoint }} of node {{ $labels.instance }} will be full in four hours",
+        description="A local file system has less than 30 % left, and loses it within four hours.",
+        diagnosis=(
+            "`du -xh --max-depth=2 MOUNTPOINT | sort -h | tail`.",
+            "What grew in the last hour: the node's page.",
+        ),
+        actions=("Remove old containers and files of jobs, or notify the job's owner.",),
+    ),
+)
