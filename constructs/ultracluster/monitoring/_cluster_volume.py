@@ -4,7 +4,7 @@ Sources, each read 2026-11-21:
 
 - Slurm: https://github.com/SchedMD/slurm, src/plugins/metrics/openmetrics/openmetrics.c (tag slurm-25-11-7-1).
 - kube-state-metrics: https://github.com/kubernetes/kube-state-metrics, internal/store/node.go and pod.go (tag v2.19.1):
-  three series for each condition of a node, five for each pod.
+  three series for each condition of a node, five for each pod, one for its labels.
 - Kueue: https://github.com/kubernetes-sigs/kueue, pkg/metrics/metrics.go (tag v0.19.2).
 - Conditions of EKS's agent: https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
 """
@@ -117,7 +117,8 @@ class KubernetesSource:
         full = profile >= Profile.FULL
         # Beside its conditions, whether it takes pods.
         node = (_CONDITIONS_FULL * _STATUSES + 1 if full else _CONDITIONS * _STATUSES) + _PHASES * self.pods
-        state = nodes * node + PER_SCRAPE
+        # A pod of each node has a label of its job.
+        state = nodes * (node + min(self.pods, 1)) + PER_SCRAPE
         if not self.queues:
             return state
         # Workloads that wait, in two states, and those that run.

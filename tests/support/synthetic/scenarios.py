@@ -42,14 +42,14 @@ SCENARIOS = (
     Scenario(name="XID 79: a GPU has fallen off the bus", state="xid79", nodes=(1,), alerts=("GpuXidFatal",),
              inhibited=("GpuMissing",)),
     Scenario(name="Uncorrectable memory error, XID 48", state="ecc", nodes=(3,),
-             alerts=("GpuEccUncorrected", "GpuXidReset")),
+             alerts=("GpuXidReset",), inhibited=("GpuEccUncorrected",)),
     Scenario(name="An NVLink flaps", state="nvlink", nodes=(5,), alerts=("NvlinkErrors",)),
     Scenario(name="An EFA device drops packets", state="efa", nodes=(7,), alerts=("EfaReceiveDrops",)),
     Scenario(name="A GPU at 62 % of its clock", state="straggler", nodes=(9,), alerts=("StragglerClock",)),
     Scenario(name="A job hangs in a collective", state="hung", nodes=tuple(JOBS["1002"]), alerts=("JobHung",),
              inhibited=("JobStepStalled",)),
     Scenario(name="A job writes no checkpoint", state="stale", nodes=(JOBS["1003"][0],), alerts=("CheckpointStale",)),
-    # The others of its job wait for it; JobHung says what NodeLost has said.
+    # The others of its job wait for it: JobHung is silent while a node of its job has a critical alert.
     Scenario(name="A node of a job dies", state="lost", nodes=(JOBS["1004"][-1],), alerts=("NodeLost", "NodesMissing")),
     Scenario(name="Lustre falls back to TCP", state="tcp", nodes=(11,), alerts=("LustreOverTcp",)),
     Scenario(name="XID 31: the program's own fault", state="xid31", nodes=(13,), alerts=(),

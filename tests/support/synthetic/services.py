@@ -83,6 +83,10 @@ class Services:
                 for phase in _PHASES:
                     labels = f'namespace="train",pod="{node.name}-{pod}",uid="{node.number}-{pod}",phase="{phase}"'
                     lines.append(f"kube_pod_status_phase{{{labels}}} {int(phase == odd)}")
+                # One pod of each node belongs to a job.
+                labels = f'namespace="train",pod="{node.name}-{pod}"'
+                job = f',label_batch_kubernetes_io_job_name="exp-{node.number}"' if pod == 0 else ""
+                lines.append(f"kube_pod_labels{{{labels}{job}}} 1")
         return lines
 
     def _kueue(self, t: float) -> list[str]:

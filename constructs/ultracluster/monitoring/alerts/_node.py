@@ -24,8 +24,7 @@ NODE_ALERTS = (
         "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count "
         "unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.5 "
         # It was given back: it answered without the job before it was gone.
-        f"unless ({_SEEN} < on (cluster, instance) group_left () "
-        "(node:ultracluster_well_timestamp_seconds:max - 60)) "
+        f"unless ({_SEEN} < on (cluster, instance) group_left () node:ultracluster_well_timestamp_seconds:max) "
         # The job has as many nodes as ever, so another has taken its place.
         "unless on (cluster, job_id) job:ultracluster_node_up:count >= "
         "max_over_time(job:ultracluster_node_up:count[2h])",
