@@ -44,12 +44,16 @@ _TAB = re.compile(r"^ *\t", re.MULTILINE)
 _KEPT = re.compile(r"\bby\s*\(([^)]*)\)|\bgroup_(?:left|right)\s*\(([^)]*)\)")
 
 
-def rule_problems(rules: Mapping[str, str], profile: Profile = Profile.FULL) -> Iterator[Message]:
+def rule_problems(
+    rules: Mapping[str, str], profile: Profile = Profile.FULL, *, beside: bool = False
+) -> Iterator[Message]:
     """Yield the problems of rule files.
 
     Args:
         rules: Text of each file, by the name of its namespace.
         profile: Metrics profile of the nodes. By default, all that can be collected is.
+        beside: True for rules beside those of the library, whose names they must not have. By default, they may be
+            those of the library from a file.
     """
     number = 0
     for name, text in rules.items():
@@ -75,6 +79,8 @@ def rule_problems(rules: Mapping[str, str], profile: Profile = Profile.FULL) -> 
         recorded = {str(rule["record"]) for rule in loaded if rule.get("record")}
         for index, rule in enumerate(loaded, 1):
             yield from _rule_problems(name, index, rule, None if isinstance(text, RenderedYaml) else recorded, profile)
+            if beside:
+                yield from _name_problems(f"{name}: {rule.get('record') or rule.get('alert')}", rule)
         number += len(loaded)
     if number > RULES:
         yield _QUOTA(f"there are {number:,} rules, and a workspace takes {RULES:,} unless its quota is raised")
@@ -107,8 +113,6 @@ def _rule_problems(
     elif recorded is not None:
         # The tests check the expressions of the library.
         yield from _expression_problems(called, expression, recorded, profile)
-    if recorded is not None:
-        yield from _name_problems(called, rule)
     if rule.get("for") is not None and not _DURATION.fullmatch(str(rule["for"])):
         yield _RULE(f"{called} has for: {rule['for']}; write a duration such as 10m")
     for label in rule.get("labels") or ():
