@@ -131,7 +131,7 @@ def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
         except (OSError, ValueError) as error:
             yield RULE_FILES(place, f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
         else:
-            yield from (RULE_FILES(place, message) for message in rule_problems({name: text}, profile, beside=True))
+            yield from (RULE_FILES(place, message) for message in rule_problems({name: text}, profile, reserved=True))
 
 
 def _route_problems(cluster: ClusterFile) -> Iterator[Problem]:

@@ -45,14 +45,14 @@ _KEPT = re.compile(r"\bby\s*\(([^)]*)\)|\bgroup_(?:left|right)\s*\(([^)]*)\)")
 
 
 def rule_problems(
-    rules: Mapping[str, str], profile: Profile = Profile.FULL, *, beside: bool = False
+    rules: Mapping[str, str], profile: Profile = Profile.FULL, *, reserved: bool = False
 ) -> Iterator[Message]:
     """Yield the problems of rule files.
 
     Args:
         rules: Text of each file, by the name of its namespace.
         profile: Metrics profile of the nodes. By default, all that can be collected is.
-        beside: True for rules beside those of the library, whose names they must not have. By default, they may be
+        reserved: True for rules beside those of the library, whose names they must not have. By default, they may be
             those of the library from a file.
     """
     number = 0
@@ -79,7 +79,7 @@ def rule_problems(
         recorded = {str(rule["record"]) for rule in loaded if rule.get("record")}
         for index, rule in enumerate(loaded, 1):
             yield from _rule_problems(name, index, rule, None if isinstance(text, RenderedYaml) else recorded, profile)
-            if beside:
+            if reserved:
                 yield from _name_problems(f"{name}: {rule.get('record') or rule.get('alert')}", rule)
         number += len(loaded)
     if number > RULES:
