@@ -320,7 +320,7 @@ def test_inhibitions_name_alerts_that_there_are() -> None:
     for rule in YAML(typ="safe").load(alertmanager(warning=TOPIC))["inhibit_rules"]:
         for matcher in [*rule["source_matchers"], *rule["target_matchers"]]:
             label, names = re.fullmatch(r'(\w+)(?:=~|!~|!=|=)"(.*)"', matcher).groups()  # type: ignore[union-attr]
-            assert label in ("instance", "job_id") or set(names.split("|")) <= set(ALERTS)
+            assert label in ("instance", "job_id", "severity") or set(names.split("|")) <= set(ALERTS)
 
 
 def test_amps_wrapper_holds_the_same() -> None:

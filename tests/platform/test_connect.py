@@ -173,5 +173,8 @@ def test_a_kubeconfig_lasts_and_its_command_keeps_the_tunnel(tmp_path: Path, mon
     with socket.create_server(("127.0.0.1", port)):
         done = CliRunner().invoke(app, ["kubeconfig", file, *options])
     assert f"connect: port {port}: Address already in use" in done.output
+    (tmp_path / "kubeconfig").write_text("current-context: another\n")
+    done = CliRunner().invoke(app, ["kubeconfig", file, *options])
+    assert (done.exit_code, (tmp_path / "kubeconfig").read_text()) == (2, "current-context: another\n")
     slurm = CliRunner().invoke(app, ["kubeconfig", str(ROOT / "examples" / "slurm-minimal.yaml")])
     assert "kubeconfig is for orchestrator: kubernetes" in slurm.output

@@ -46,7 +46,9 @@ def write_base(directory: Path) -> None:
     (root / "tmp").mkdir()
     for name, program in (*zip(_PROGRAMS, programs, strict=True), ("python3", python)):
         shutil.copy(program, root / "usr/bin" / name)
-    environment = f"PATH=/usr/bin PYTHONHOME={sys.base_prefix} PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels"
+    # Debian's Python reads dist-packages only.
+    paths = f"PYTHONHOME={sys.base_prefix} PYTHONPATH={stdlib}/site-packages"
+    environment = f"PATH=/usr/bin {paths} PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels"
     (directory / "Containerfile").write_text(f"FROM scratch\nCOPY root /\nENV {environment}\n")
 
 

@@ -1,5 +1,6 @@
 """`ultracluster kubeconfig`: a kubeconfig with the administrators' role, and the tunnel to a private API server."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -35,8 +36,11 @@ def kubeconfig(
         fail(f"{file} has orchestrator: {cluster.orchestrator}; kubeconfig is for orchestrator: kubernetes")
     if not out.parent.is_dir():
         misuse(f"--out: there is no directory {out.parent}")
+    target = target_of(cluster, role, through, port=port)
+    if out.exists() and not _is_for(out, target.cluster):
+        misuse(f"--out: {out} is no kubeconfig of this command for {target.cluster}, and stays as it is; name another")
     try:
-        with platform.connected(target_of(cluster, role, through, port=port), out) as connection:
+        with platform.connected(target, out) as connection:
             typer.echo(f"export KUBECONFIG={out.resolve()}")
             if connection.tunnel is None:
                 return
@@ -48,3 +52,11 @@ def kubeconfig(
     except platform.ApplyError as error:
         fail(str(error))
     fail("the tunnel has ended, as an idle session does after 20 minutes by default; run the command again")
+
+
+def _is_for(file: Path, name: str) -> bool:
+    """Report whether the command wrote a file for a cluster: it replaces no other."""
+    try:
+        return bool(json.loads(file.read_text(encoding="utf-8"))["current-context"] == name)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -250,6 +250,7 @@ def _tunnel(
         remedy = "install AWS's session-manager-plugin, or run the command in the VPC, such as on the admin host"
         raise ApplyError("connect", subject, "the endpoint is private, and session-manager-plugin is missing", remedy)
     with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # A tunnel that has just ended holds no port.
         try:
             free.bind(("127.0.0.1", port or 0))
         except OSError as error:

@@ -40,6 +40,7 @@ ORDER_OF_A_NODE = (
 )
 #: The same of a job.
 ORDER_OF_A_JOB = ("NcclRanksMissing", "JobHung", "JobStepStalled", "CheckpointStale")
+_CRITICAL = 'severity="critical"'
 _STALLS = "NodeUnhealthy|HealthBreakerOpen|MountSlow|" + "|".join(ORDER_OF_A_JOB)
 
 
@@ -49,9 +50,13 @@ def _inhibits(source: str, targets: str, equal: Sequence[str]) -> tuple[list[str
 
 
 def _in_order(order: Sequence[str], equal: Sequence[str]) -> Iterator[tuple[list[str], list[str], Sequence[str]]]:
-    """Yield rules by which each alert inhibits those after it. Two that inhibit each other would both be silent."""
-    for place, source in enumerate(order[:-1], 1):
-        yield _inhibits(source, "|".join(order[place:]), equal)
+    """Yield rules by which each alert inhibits those after it. Two that inhibit each other would both be silent.
+
+    A source to which the tuning gave another severity may be sent to nobody, and inhibits nothing.
+    """
+    for place, name in enumerate(order[:-1], 1):
+        source, target, same = _inhibits(name, "|".join(order[place:]), equal)
+        yield [_CRITICAL, *source], target, same
 
 
 _BEFORE_LOST = "|".join(ORDER_OF_A_NODE[: ORDER_OF_A_NODE.index("NodeLost") + 1])
@@ -59,7 +64,7 @@ _BEFORE_LOST = "|".join(ORDER_OF_A_NODE[: ORDER_OF_A_NODE.index("NodeLost") + 1]
 _INHIBITIONS = (
     *_in_order(ORDER_OF_A_NODE, _NODE),
     *_in_order(ORDER_OF_A_JOB, _JOB),
-    (['alertname="NodeLost"', 'instance=~".+"'], [f'alertname!~"{_BEFORE_LOST}"', 'instance=~".+"'], _NODE),
+    ([_CRITICAL, 'alertname="NodeLost"', 'instance=~".+"'], [f'alertname!~"{_BEFORE_LOST}"', 'instance=~".+"'], _NODE),
     _inhibits("GpuXidFatal", "GpuXidWatch|GpuEccCorrectedStorm|NvlinkErrors|PcieReplays|ExporterDown", _NODE),
     _inhibits("GpuXidReset|GpuRecoveryRequired", "GpuXidWatch|NvlinkErrors", _NODE),
     _inhibits("GpuMetricImplausible|GpuMetricsUnrecognised",
@@ -69,8 +74,8 @@ _INHIBITIONS = (
     _inhibits("JobHung", "JobIdleGpus|JobSlow", _JOB),
     _inhibits("StragglerClock|StragglerEfa|StragglerNccl", "JobSlow", _JOB),
     # Nodes that the breaker keeps in service are worse than those that were drained.
-    (['alertname="HealthBreakerOpen"'], ['alertname="NodeUnhealthy"'], ["cluster"]),
-    (['alertname="FileSystemUnavailable"'], [f'alertname=~"{_STALLS}"'], ["cluster"]),
+    ([_CRITICAL, 'alertname="HealthBreakerOpen"'], ['alertname="NodeUnhealthy"'], ["cluster", "group"]),
+    ([_CRITICAL, 'alertname="FileSystemUnavailable"'], [f'alertname=~"{_STALLS}"'], ["cluster"]),
     (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
 )  # fmt: skip
 

@@ -49,7 +49,7 @@ JOB_ALERTS = (
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
         f"job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1 "
         f"{_NOT_SAVING} {_AT_WORK}",
-        summary="No step for 15 minutes from job {{ $labels.job_id }} for 15 minutes, and hardly computes",
+        summary="No step for 15 minutes from job {{ $labels.job_id }}, which hardly computes",
         description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
         "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
         diagnosis=(

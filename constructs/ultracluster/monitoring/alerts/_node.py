@@ -111,7 +111,8 @@ NODE_ALERTS = (
         actions=(
             "If the check is wrong: `aws ssm put-parameter --name /ultracluster/NAME/health-mode --value observe "
             "--overwrite`, then resume the nodes.",
-            "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe`.",
+            "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe "
+            "--dry-run=client -o yaml | kubectl apply -f -`.",
             "If the fault is real: drain the nodes by hand with `scontrol` or `kubectl cordon`, and fix the reason.",
             "Kubernetes: the alert ends with `kubectl annotate node NODE ultracluster/breaker-`.",
         ),

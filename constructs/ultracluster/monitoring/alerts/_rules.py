@@ -112,9 +112,22 @@ def _problem(alert: Alert) -> dict[str, Any]:
     return {"record": record, "expr": expr, "labels": {"problem": alert.name}}
 
 
+_ENDS_A_JOB = frozenset(
+    {
+        *("GpuXidFatal", "GpuXidReset", "GpuRecoveryRequired", "GpuMissing", "NvswitchFatal", "FabricManagerDown"),
+        *("NodeLost", "NodeUnhealthy", "AcceleratorUnhealthy"),
+    }
+)
+
+
 def _job_cause(alerts: list[Alert]) -> dict[str, Any]:
-    """Return the rule for the nodes of a job, lost ones too, whose critical alerts are sent."""
-    critical = "|".join(alert.name for alert in alerts if alert.per_node and alert.severity is Severity.CRITICAL)
+    """Return the rule for the nodes of a job, lost ones too, with a critical alert that is sent and ends a job.
+
+    Others stay for days beside jobs that run: until a reset, or until an operator has looked.
+    """
+    critical = "|".join(
+        alert.name for alert in alerts if alert.name in _ENDS_A_JOB and alert.severity is Severity.CRITICAL
+    )
     seen = "node_job:ultracluster_job_seen_timestamp_seconds:max"
     start = "on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds"
     problem = f'on (cluster, instance) {PROBLEM}{{problem=~"{critical}"}}'

@@ -75,9 +75,12 @@ _GPUS = (
                expr=f"node_job:ultracluster_gpu_job_info:max * 0 + time() or last_over_time({_SEEN}[5m]) > "
                "time() - 7200"),
     # `up` ends two minutes after the last sample, and the info of a job after five: a node that dies at work is later
-    # seen at work than well, and a node that was given back the other way round.
+    # seen at work than well, and a node that was given back the other way round. A Prometheus that discovers nodes
+    # marks the series of one that is gone as stale, target by target: with the first, the node is no longer well.
     aggregated(_WELL, "timestamp_seconds", "When all exporters of a node last answered, within two hours.",
-               expr=f'(min by ({", ".join(NODE)}) (last_over_time(up{{instance_type!=""}}[2m])) == 1) * 0 + time() or '
+               expr=f'(min by ({", ".join(NODE)}) (last_over_time(up{{instance_type!=""}}[2m])) == 1 '
+               'and on (cluster, instance) count by (cluster, instance) (up{instance_type!=""}) >= '
+               'count by (cluster, instance) (last_over_time(up{instance_type!=""}[2m]))) * 0 + time() or '
                f"last_over_time({_WELL}[5m]) > time() - 7200"),
     aggregated("job:ultracluster_node_up:count", "count", "Nodes that the job has and that answer.",
                expr=f"count by ({_BY}) (node_job:ultracluster_gpu_job_info:max and on (cluster, instance) "
