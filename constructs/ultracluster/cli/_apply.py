@@ -23,6 +23,16 @@ class Hold(StrEnum):
     wait = "wait"
 
 
+RoleOption = Annotated[
+    str | None,
+    typer.Option(metavar="ARN", help="Role to assume. Default: an administrator of the file, unless you are one."),
+]
+ThroughOption = Annotated[
+    str | None,
+    typer.Option(metavar="INSTANCE", help="Instance of the tunnel to a private endpoint. Default: a system node."),
+]
+
+
 def apply(
     file: FileArgument,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the difference, and change nothing.")] = False,
@@ -33,14 +43,8 @@ def apply(
     kubeconfig: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Kubeconfig. Default: one for the EKS cluster of the file.")
     ] = None,
-    role: Annotated[
-        str | None,
-        typer.Option(metavar="ARN", help="Role to assume. Default: an administrator of the file, unless you are one."),
-    ] = None,
-    through: Annotated[
-        str | None,
-        typer.Option(metavar="INSTANCE", help="Instance of the tunnel to a private endpoint. Default: a system node."),
-    ] = None,
+    role: RoleOption = None,
+    through: ThroughOption = None,
     bundle: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Directory with charts, manifests or executables to use instead of pulling."),

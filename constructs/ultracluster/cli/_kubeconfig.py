@@ -6,21 +6,15 @@ from typing import Annotated
 
 import typer
 
-from ultracluster.cli._apply import target_of
+from ultracluster.cli._apply import RoleOption, ThroughOption, target_of
 from ultracluster.cli._output import FileArgument, fail, load, misuse
 
 
 def kubeconfig(
     file: FileArgument,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The kubeconfig to write.")] = Path("kubeconfig"),
-    role: Annotated[
-        str | None,
-        typer.Option(metavar="ARN", help="Role to assume. Default: an administrator of the file, unless you are one."),
-    ] = None,
-    through: Annotated[
-        str | None,
-        typer.Option(metavar="INSTANCE", help="Instance of the tunnel to a private endpoint. Default: a system node."),
-    ] = None,
+    role: RoleOption = None,
+    through: ThroughOption = None,
     port: Annotated[
         int, typer.Option(min=1024, max=65535, metavar="PORT", help="Port of the tunnel on this machine.")
     ] = 8443,
