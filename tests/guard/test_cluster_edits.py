@@ -12,13 +12,13 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 
 from cdk_rehearsal import guard
 from support import ROOT
-from support.cluster_edits import EDITS, ClusterEdit
+from support.cluster_edits import EDITS, ClusterEdit, joined
 from support.deployed_edits import COMPLETE, DeployedCluster
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.testing import UPDATE_RULES
 
-CASES = [(example, edit) for example, edits in EDITS.items() for edit in edits]
+CASES = [(example, edit) for example, edits in EDITS.items() for edit in joined(edits)]
 Templates = dict[str, dict[str, Any]]
 
 

@@ -202,3 +202,24 @@ EDITS: dict[str, list[ClusterEdit]] = {
     "eks-512-gpus": [*_rows(COMMON), *_rows(KUBERNETES), RENAMED],
     "hyperpod-slurm": [*_rows(HYPERPOD), RENAMED],
 }
+
+
+def joined(edits: list[ClusterEdit], number: int = 4) -> list[ClusterEdit]:
+    """Join clean edits into updates of a few each: what one of them replaced, their update would replace too."""
+    clean = [edit for edit in edits if edit.verdict == "clean"]
+    # Neighbours in the tables edit the same keys.
+    updates = -(-len(clean) // number)
+    together = [_together(clean[first::updates]) for first in range(updates)]
+    return [*(edit for edit in edits if edit.verdict != "clean"), *together]
+
+
+def _together(edits: list[ClusterEdit]) -> ClusterEdit:
+    def change(document: Document) -> None:
+        for edit in edits:
+            edit.change(document)
+        for edit in edits:
+            again = copy.deepcopy(document)
+            edit.change(again)
+            assert again == document, f"another edit has undone {edit.name}"
+
+    return ClusterEdit(", ".join(edit.name for edit in edits), change, "clean")

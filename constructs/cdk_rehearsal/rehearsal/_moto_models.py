@@ -7,10 +7,11 @@ models of moto answer an update with a new resource, which CloudFormation would 
 import copy
 import inspect
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
-from moto.cloudformation.parsing import get_model_map
+from moto.core.common_models import CloudFormationModel
 
 from cdk_rehearsal.rehearsal import _moto_deletes as moto_deletes
 from cdk_rehearsal.rehearsal import _moto_existing as moto_existing
@@ -85,7 +86,7 @@ class MotoDriver:
         return blueprint.type_name in TYPES and (needed is None or needed in blueprint.properties)
 
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
-        model_class = get_model_map()[blueprint.type_name]
+        model_class = _model(blueprint.type_name)
         body = _body(blueprint)
         name = _give_name(body["Properties"], model_class, blueprint, _name(blueprint, generation))
         e = blueprint.environment
@@ -116,7 +117,7 @@ class MotoDriver:
     def update(self, old: Resource, blueprint: Blueprint) -> Resource:
         if blueprint.type_name not in _UPDATED_BY_MOTO:
             return replace(old, blueprint=blueprint)
-        model_class = get_model_map()[blueprint.type_name]
+        model_class = _model(blueprint.type_name)
         e = blueprint.environment
         body = _body(blueprint)
         _give_name(body["Properties"], model_class, blueprint, old.physical_id)
@@ -139,7 +140,7 @@ class MotoDriver:
         if method is not None and _takes_place(method):
             method(e.account, e.region)
             return
-        get_model_map()[resource.blueprint.type_name].delete_from_cloudformation_json(
+        _model(resource.blueprint.type_name).delete_from_cloudformation_json(
             resource.physical_id, _body(resource.blueprint), e.account, e.region
         )
 
@@ -149,8 +150,20 @@ class MotoDriver:
             return zone
         try:
             return resource.model.get_cfn_attribute(name)
-        except (UnformattedGetAttTemplateException, NotImplementedError):
-            return None
+        except Exception as error:
+            # Imported on use, as moto does: it imports the models of every service.
+            from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
+
+            if isinstance(error, UnformattedGetAttTemplateException | NotImplementedError):
+                return None
+            raise
+
+
+@cache
+def _model(type_name: str) -> Any:
+    """Return the model of a type. moto's own list imports every service, which takes a second."""
+    import_module(f"moto.{type_name.split('::')[1].lower()}.models")
+    return next(model for model in CloudFormationModel.__subclasses__() if model.cloudformation_type() == type_name)
 
 
 def _body(blueprint: Blueprint) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Plug-in for `cdk_rehearsal`: what services refuse, by the facts of this library, or beside what is referred to."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 _Properties = Mapping[str, Any]
@@ -58,28 +59,31 @@ def expressions(properties: _Properties, find: _Find) -> Iterator[str]:
 
     See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html (read 2026-11-26)
     """
+    text = properties.get("Data")
+    yield from _expression_problems(text) if isinstance(text, str) else ()
+
+
+@lru_cache(maxsize=64)
+def _expression_problems(text: str) -> tuple[str, ...]:
+    """Return the problems of a file of rules: a comparison reads the same files on both sides."""
     # Imported on use: each pytest run loads this package, because it holds a pytest plugin.
     import yaml  # type: ignore[import-untyped]  # no stubs
 
-    text = properties.get("Data")
+    from ultracluster.monitoring.alerts import promql_problem
+
     try:
-        document = (
-            yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if isinstance(text, str) else None
-        )
+        document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError:
-        return
+        return ()
     groups = at(document, "groups")
+    problems = []
     for group in groups if isinstance(groups, list) else ():
         rules = at(group, "rules")
         for rule in rules if isinstance(rules, list) else ():
-            if problem := _expression_problem(at(rule, "expr")):
-                yield f"#/Data: {at(rule, 'record') or at(rule, 'alert')}: expr: {problem}"
-
-
-def _expression_problem(expression: Any) -> str:
-    from ultracluster.monitoring.alerts import promql_problem
-
-    return promql_problem(str(expression)) if expression is not None else ""
+            expression = at(rule, "expr")
+            if problem := promql_problem(str(expression)) if expression is not None else "":
+                problems.append(f"#/Data: {at(rule, 'record') or at(rule, 'alert')}: expr: {problem}")
+    return tuple(problems)
 
 
 def efa_file_system(properties: _Properties, find: _Find) -> Iterator[str]:

@@ -121,7 +121,9 @@ def test_slurm_accepts_every_job_file(slurm: RealSlurm, cluster: ClusterFile) ->
         slurm.run("sbatch", "--test-only", Path(job.path).name)
 
 
-def test_the_job_waits_until_all_64_are_free_and_then_all_start_together(slurm: RealSlurm) -> None:
+def test_the_job_waits_until_all_64_are_free_then_all_start_together_and_a_cancelled_job_releases_all(
+    slurm: RealSlurm,
+) -> None:
     other = block(slurm, 2)
     gang = submit(slurm, 'echo "task $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME"; ' + LONG)
     slurm.until("the job is seen", lambda: reason(slurm, gang) == "Resources")
@@ -132,6 +134,9 @@ def test_the_job_waits_until_all_64_are_free_and_then_all_start_together(slurm: 
     slurm.until("all tasks wrote", lambda: len(tasks(slurm, gang)) == NODES)
     assert tasks(slurm, gang) == sorted(f"task {n - 1} of {NODES} on train-{n}" for n in range(1, NODES + 1))
     show(slurm, "all 64 are free: all start together")
+    slurm.run("scancel", gang)
+    all_released(slurm, gang, "CANCELLED")
+    show(slurm, "the job was cancelled: all 64 are released", job=gang)
 
 
 @contextmanager
@@ -175,14 +180,6 @@ def test_one_task_of_64_that_fails_ends_the_job_and_releases_all(slurm: RealSlur
         all_wait(slurm, gang)
     all_released(slurm, gang, "FAILED")
     show(slurm, "one task of 64 has failed: the others were ended, all 64 are released", job=gang)
-
-
-def test_a_job_that_is_cancelled_releases_all(slurm: RealSlurm) -> None:
-    gang = submit(slurm, LONG)
-    runs_on_all(slurm, gang)
-    slurm.run("scancel", gang)
-    all_released(slurm, gang, "CANCELLED")
-    show(slurm, "the job was cancelled: all 64 are released", job=gang)
 
 
 def test_a_node_that_fails_its_prolog_is_drained_with_the_reason_and_the_job_waits_for_64_good_ones(
