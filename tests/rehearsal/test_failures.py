@@ -231,7 +231,7 @@ def test_rejects_what_moto_breaks_on_or_does_not_make(
     stacks: Stacks, monkeypatch: pytest.MonkeyPatch, behaviour: Any, reason: str
 ) -> None:
     models = {"AWS::EC2::VPC": _Broken(behaviour)}
-    monkeypatch.setattr("cdk_rehearsal.rehearsal._moto_models.get_model_map", lambda: models)
+    monkeypatch.setattr("cdk_rehearsal.rehearsal._moto_models._model", models.__getitem__)
     name = stacks.create({"Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}})
     assert_rolled_back(stacks, name, reason)
 
