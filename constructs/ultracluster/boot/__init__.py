@@ -51,6 +51,7 @@ from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comme
 from ultracluster.boot._node_logs import node_logs
 from ultracluster.boot._node_repair import WAIT_MINUTES, repair_overrides
 from ultracluster.boot._node_script import (
+    CANARY_SCRIPT,
     LIBRARY_SCRIPTS,
     ON_ERROR,
     STAGES,
@@ -101,6 +102,7 @@ from ultracluster.boot._users import SSH_KEY, UIDS, USER_NAME, User, check_user_
 __all__ = [
     "ACCOUNT",
     "BUNDLE_URL",
+    "CANARY_SCRIPT",
     "CERTIFICATES",
     "DN",
     "GPU_TAINT",

@@ -31,6 +31,8 @@ LIBRARY_SCRIPTS = (
     ("nodeBootstrapped", "ultracluster-software"),
     ("nodeBootstrapped", "ultracluster-boot"),
 )
+#: Script of the canary of a node group, after all others: stage and name.
+CANARY_SCRIPT: tuple[Stage, str] = ("nodeReady", "ultracluster-canary")
 #: Beginning of the names of the scripts of this library.
 OWN_SCRIPTS = "ultracluster"
 #: Name of a script, in which its log on the node is called.

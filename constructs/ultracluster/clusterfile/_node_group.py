@@ -1,7 +1,7 @@
 """Node groups and instance types of a cluster file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from ultracluster.boot import GPU_TAINT, Effect, Taint
@@ -40,6 +40,8 @@ from ultracluster.planning.capacity import (
 
 # Of a reservation's id, so that the node group of a Capacity Block keeps its name if others are removed.
 _SUFFIX_LENGTH = 6
+#: End of the name of the node group that is the canary of another one.
+CANARY = "-canary"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +100,7 @@ class NodeGroup:
         elastic: True if Karpenter launches and terminates the nodes.
         service_addresses: IPv4 addresses of a node whose network interfaces the service creates, or None.
         gpu_taint: Kubernetes nodes with GPUs have a taint, which keeps other pods off.
+        canary: Its one node gets a new image or boot script before the other nodes of its section.
     """
 
     name: str
@@ -122,6 +125,7 @@ class NodeGroup:
     elastic: bool = False
     service_addresses: int | None = None
     gpu_taint: bool = True
+    canary: bool = False
 
     @property
     def image_option(self) -> ImageOption:
@@ -192,7 +196,7 @@ def node_groups(
     traits: OrchestratorTraits,
     image: ImageOption = "aws",
 ) -> tuple[NodeGroup, ...]:
-    """Return the node group of a section, or one for each of several Capacity Blocks.
+    """Return the node group of a section, after that of its canary, or one for each of several Capacity Blocks.
 
     Args:
         name: Name of the section.
@@ -211,7 +215,7 @@ def node_groups(
     parts = capacity.blocks if isinstance(capacity, Blocks) else (capacity,)
     each = -(-total // len(parts))
     image = image if section.image is None else section.image
-    return tuple(
+    groups = tuple(
         NodeGroup(
             name=name if not isinstance(capacity, Blocks) else block_group_name(name, part),
             section=name,
@@ -238,6 +242,7 @@ def node_groups(
         )
         for index, part in enumerate(parts)
     )
+    return _with_canary(groups[0]) if section.canary and total > 1 else groups
 
 
 def built(
@@ -263,6 +268,11 @@ def expected_nodes(groups: Sequence[NodeGroup], traits: OrchestratorTraits, serv
     always[traits.service_nodes] = service_count
     always["controller"] = traits.control_nodes
     return {name: count for name, count in always.items() if count}
+
+
+def _with_canary(group: NodeGroup) -> tuple[NodeGroup, NodeGroup]:
+    canary = replace(group, name=f"{group.name}{CANARY}", count=1, minimum=1, spare=0, canary=True)
+    return canary, replace(group, count=group.count - 1, minimum=max(group.minimum - 1, 0))
 
 
 def _share(number: int, parts: int, index: int) -> int:

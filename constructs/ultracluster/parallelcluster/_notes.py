@@ -51,6 +51,10 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
         for key in ("type", "count", "min", "spare", "capacity", "zone", "root-volume", "placement-group", "tags")
     ),
     "nodes.*.scripts": None,
+    "nodes.*.canary": (
+        "ParallelCluster has no canary: the node is a compute resource of its own",
+        "nothing; it changes with the others",
+    ),
     "nodes.*.stack": ("ParallelCluster creates its own stacks", "nothing"),
     "nodes.*.image": None,
     "nodes.*.layout": (

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.boot import (
@@ -20,7 +18,7 @@ from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.clusterfile import ClusterFile, ImageOption, NodeGroup
 from ultracluster.compute import NodeGroupTemplate, RootVolume, newest_image
 from ultracluster.network import Network
-from ultracluster.observability import Observability, PrometheusWorkspace, allow_topology
+from ultracluster.observability import Observability
 from ultracluster.orchestration import Output, add_warnings, child_scope
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import BuiltImage, Image
@@ -30,10 +28,11 @@ from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._drain_blocks import drain_blocks
 from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
 from ultracluster.slurm._job_files import job_files, jobs_directory
-from ultracluster.slurm._metrics import LOGIN, remote_write_parameter, slurm_collectors
+from ultracluster.slurm._metrics import LOGIN, slurm_collectors
+from ultracluster.slurm._metrics_access import add_metrics_access
 from ultracluster.slurm._node_access import allow_nodes, allow_storage
 from ultracluster.slurm._node_archive import NodeArchive
-from ultracluster.slurm._node_health import publish_topic, replacement_limits
+from ultracluster.slurm._node_canary import NodeCanary
 from ultracluster.slurm._node_outputs import controller_outputs, node_outputs
 from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._pcs_cluster import PcsCluster
@@ -86,6 +85,7 @@ class SlurmCluster(Construct):
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
         self._queues: dict[str, PcsQueue] = {}
+        self._canaries: dict[str, NodeCanary] = {}
         self._in_place: dict[str, tuple[NodeFile, ...]] = {}
         #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
         self.login_role = PcsNodeRole(self, "LoginRole")
@@ -109,34 +109,8 @@ class SlurmCluster(Construct):
 
         Nodes read the URL when their agent starts, so that another workspace replaces no node.
         """
-        # By name, so that the policies belong to this scope: its stack refers to that of the roles, not the reverse.
-        # With a name of its own, a policy's logical id does not carry the name of the Stage.
-        roles = [
-            iam.Role.from_role_name(scope, id, role.role_name, default_policy_name=policy)
-            for id, role, policy in (
-                ("MetricsNodeRole", self.controller.node_role, "WriteMetrics"),
-                ("MetricsLoginRole", self.login_role, "WriteLoginMetrics"),
-            )
-        ]
+        add_metrics_access(scope, self._cluster, self.controller, self.login_role, observability)
         self.logs.alarms.add_all(observability.topic, scope=Construct(scope, "SlurmAlarms"))
-        workspace = observability.workspace
-        for role in roles:
-            workspace.grants.write(role)
-            allow_topology(role)
-        if isinstance(workspace, PrometheusWorkspace):
-            parameter = ssm.StringParameter(
-                scope,
-                "RemoteWriteUrlParameter",
-                parameter_name=remote_write_parameter(self._cluster),
-                string_value=workspace.remote_write_url,
-                description=f"Where the nodes of {self._cluster.name} write their metrics",
-            )
-            for role in roles:
-                iam.Grant.add_to_principal(
-                    grantee=role, actions=["ssm:GetParameter"], resource_arns=[parameter.parameter_arn]
-                )
-        if replacement_limits(self._cluster):
-            publish_topic(scope, self._cluster, roles[0], observability.topic)
 
     def add_node_groups(
         self,
@@ -263,19 +237,34 @@ class SlurmCluster(Construct):
             root_volume=RootVolume(gib=group.root_volume.gib),
             tags=self._cluster.nodes[group.section].tags,
         )
-        return PcsComputeNodeGroup(
+        scripts = [*boot, *user_scripts(self._cluster, group.section)]
+        if group.canary:
+            self._canaries[group.section] = NodeCanary(
+                scope,
+                "Canary",
+                cluster=self._cluster,
+                group=group.name,
+                template=template,
+                boot=scripts,
+                role=self.controller.node_role,
+            )
+            scripts.append(self._canaries[group.section].script)
+        node_group = PcsComputeNodeGroup(
             scope,
             "NodeGroup",
             cluster=self.controller,
             name=group.name,
             template=template,
             count=group.count,
-            boot=[*boot, *user_scripts(self._cluster, group.section)],
+            boot=scripts,
             minimum=group.minimum,
             features=group.features,
             slurm_settings=group.slurm.settings,
             gres=group.slurm.gres,
         )
+        if canary := self._canaries.get(group.section):
+            canary.add(node_group, leads=group.canary)
+        return node_group
 
     def _add_queues(self, scope: Construct, scopes: Mapping[str, Construct]) -> None:
         cluster, groups = self._cluster, self.node_groups

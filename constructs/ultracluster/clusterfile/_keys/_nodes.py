@@ -108,6 +108,7 @@ NodeGroup = TypedDict(
         "labels": Mapping[str, str],
         "tags": Mapping[str, str],
         "scripts": Sequence[Script],
+        "canary": bool,
         "slurm": NodeSlurm,
         "taints": Mapping[str, Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]],
         "os": Literal["al2023", "bottlerocket"],

@@ -63,6 +63,7 @@ NODE_KEYS: Mapping[str, str] = {
 }
 _NODE_KEYS: Mapping[str, str] = {
     "min": "every node of a group runs; remove it",
+    "canary": "it updates its nodes itself, by aws sagemaker update-cluster-software; remove it",
     "slurm": "it writes the nodes into slurm.conf itself; remove it",
     "labels": "it gives nodes no features; remove it, and submit by partition",
     **NODE_KEYS,

@@ -122,6 +122,7 @@ INSTEAD: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     },
 }
 _NODE_KEYS: Mapping[str, str] = {
+    "canary": "no equivalent, EKS replaces one node first; remove it",
     "elastic": "nodes on demand or of Spot start for jobs by default; remove it",
     "min": "remove it, or write elastic: true, so that Karpenter launches nodes when pods need them",
     "os": "nodes have the system of their image; remove it",
@@ -143,6 +144,7 @@ NODE_KEYS: Mapping[str, Mapping[str, str]] = {
     },
     "hyperpod-kubernetes": {
         **_NODE_KEYS,
+        "canary": "no equivalent, HyperPod updates its nodes itself; remove it",
         "scripts": "nodes have the image of HyperPod, so put what they need into a DaemonSet; remove it",
     },
 }

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 
-from ultracluster.boot import LIBRARY_SCRIPTS, check_scripts
+from ultracluster.boot import CANARY_SCRIPT, LIBRARY_SCRIPTS, check_scripts
 from ultracluster.catalogue.monitoring import LOG_RETENTION_DAYS
 from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._node_group import CANARY
 from ultracluster.clusterfile._node_scripts import node_script
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error, shared
+from ultracluster.clusterfile.sections._nodes import NODE_GROUP
 from ultracluster.clusterfile.sections._scripts import Script
+from ultracluster.planning.capacity import Image, OpenReservation, ReservationGroup, TargetedReservation
 from ultracluster.rules import Refusal
 
 _RETENTION = error("slurm-logs-retention", "CloudWatch Logs keeps a log group for some numbers of days only.")
+_CANARY = error("canary", "A canary is a node of a reservation, always up, with a pinned image.")
 _SCRIPTS = {
     rule: shared(rule) for rule in ("node-script", "node-script-checksum", "node-script-count", "node-script-size")
 }
@@ -26,16 +30,44 @@ def check_slurm_nodes(draft: Draft) -> Iterator[Problem]:
         message = f"must be one of {days} days, got {retention}; write {longer} d"
         yield _RETENTION(("slurm", "logs", "retention"), message)
     yield from check_user_scripts(draft)
+    yield from _check_canaries(draft)
+
+
+def _check_canaries(draft: Draft) -> Iterator[Problem]:
+    for name, section in draft.nodes.items():
+        if not section.canary:
+            continue
+        path: Path = ("nodes", name, "canary")
+        groups = [group for group in draft.node_groups if group.section == name]
+        if not NODE_GROUP.fullmatch(name + CANARY):
+            message = f"the canary would be called {name}{CANARY}, and a node group has a name of at most 25 characters"
+            yield _CANARY(path, f"{message}; shorten {name}, or remove canary", at_key=True)
+        if not any(group.canary for group in groups):
+            yield _CANARY(path, "a group of one node has no canary; remove it, or write count: 2 or more")
+            continue
+        group = groups[-1]
+        if not isinstance(group.capacity, TargetedReservation | OpenReservation | ReservationGroup):
+            message = f"needs the capacity of a reservation, got {group.capacity.word}: its node must be up at any time"
+            yield _CANARY(path, f"{message}; remove canary, or write capacity: cr-...")
+        elif group.instance_type.ultraservers:
+            yield _CANARY(path, f"nodes of {group.instance_type.name} are replaced as a whole UltraServer; remove it")
+        elif section.min == 0:
+            yield _CANARY(("nodes", name, "min"), "the canary is always up; write 1 or more, or remove canary")
+        image = group.image_option
+        if image == "aws" or (isinstance(image, Image) and image.id is None):
+            message = "the image changes without an edit, so that no canary can be first; pin it"
+            yield _CANARY(path, f"{message}: ultracluster image pin, image: ami-... or image: build")
 
 
 def check_user_scripts(draft: Draft) -> Iterator[Problem]:
     """Check the scripts of the nodes."""
     for name, section in draft.nodes.items():
-        yield from _check_scripts(("nodes", name, "scripts"), section.scripts)
-    yield from _check_scripts(("slurm", "login", "scripts"), draft.slurm.login.scripts)
+        library = [*LIBRARY_SCRIPTS, *([CANARY_SCRIPT] if section.canary else [])]
+        yield from _check_scripts(("nodes", name, "scripts"), section.scripts, library)
+    yield from _check_scripts(("slurm", "login", "scripts"), draft.slurm.login.scripts, LIBRARY_SCRIPTS)
 
 
-def _check_scripts(path: Path, scripts: Sequence[Script]) -> Iterator[Problem]:
+def _check_scripts(path: Path, scripts: Sequence[Script], library: Sequence[tuple[str, str]]) -> Iterator[Problem]:
     named = []
     for index, script in enumerate(scripts):
         try:
@@ -45,5 +77,5 @@ def _check_scripts(path: Path, scripts: Sequence[Script]) -> Iterator[Problem]:
                 yield _SCRIPTS[message.rule.id]((*path, index), str(message), at_key=True)
         else:
             named.append((action.stage, action.name))
-    for message in check_scripts([*LIBRARY_SCRIPTS, *named]):
+    for message in check_scripts([*library, *named]):
         yield _SCRIPTS[message.rule.id](path, str(message), at_key=True)

@@ -210,6 +210,11 @@ class NodeGroupSection(Section):
     scripts: tuple[Script, ...] = Field(
         default=(), description="Under Slurm: scripts that run on each node at boot, in this order."
     )
+    canary: t.Flag = Field(
+        default=False,
+        description="Under Slurm: whether one node of the group is a node group NAME-canary in the same queues, which "
+        "gets a new image or boot script first. The deployment changes the others once this node is well.",
+    )
     slurm: NodeSlurm = optional(description="Settings of the nodes in Slurm.")
     taints: dict[TaintKey, TaintEffect] = Field(
         default={},
