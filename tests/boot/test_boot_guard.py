@@ -74,3 +74,9 @@ def test_a_script_after_the_start_of_slurmd_has_an_hour(node: GpuNode) -> None:
     assert start(node) == (0, True)
     node.file("/proc/uptime", "3600.00 1.00\n")
     assert start(node) == (1, False)
+
+
+def test_a_node_whose_boot_script_wrote_no_list_of_scripts_runs_jobs(node: GpuNode) -> None:
+    (node.root / "etc/ultracluster/scripts").unlink()
+    assert start(node, "prolog") == (0, False)
+    assert start(node) == (0, True)

@@ -154,7 +154,7 @@ def log(node: Node) -> list[str]:
 
 
 def test_a_drained_node_with_a_fatal_fault_is_terminated_once_with_a_notice(node: Node) -> None:
-    assert replace(node) == 0
+    assert replace(node) == 4
     actions = [line for line in log(node) if not line.startswith("ssm")]
     assert actions[0].startswith(f"sns publish {TOPIC} Node train-1 is replaced The instance i-0123456789abcdef0")
     assert actions[1:] == ["ec2 terminate-instances i-0123456789abcdef0"]
@@ -188,7 +188,7 @@ def test_nothing_is_terminated_that_runs_jobs_recovers_or_is_only_observed(
 def test_the_budget_of_an_hour_holds(node: Node, age: int) -> None:
     taken = {f"/ultracluster/llama/replaced/train/{slot}": f"{ago(age)} train-{slot} i-{slot}" for slot in (1, 2)}
     parameters(node, stored(node) | taken)
-    assert replace(node) == (3 if age < 3600 else 0)
+    assert replace(node) == (3 if age < 3600 else 4)
     terminated = any(line.startswith("ec2") for line in log(node))
     assert terminated is (age > 3600)
     metric = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_replace.prom")
@@ -204,7 +204,7 @@ def test_what_aws_denies_terminates_nothing(node: Node, action: str) -> None:
 
 def test_a_notice_that_cannot_be_sent_holds_nothing_up(node: Node) -> None:
     node.says("denied", "sns publish")
-    assert replace(node) == 0
+    assert replace(node) == 4
 
 
 def test_the_check_that_finds_its_node_drained_replaces_it(node: Node) -> None:
@@ -212,3 +212,22 @@ def test_the_check_that_finds_its_node_drained_replaces_it(node: Node) -> None:
     for _ in range(3):
         node.run("drain-on-failure", ULTRACLUSTER_REPLACE_AFTER="0")
     assert log(node)[-1] == "ec2 terminate-instances i-0123456789abcdef0"
+
+
+def test_the_instance_after_one_that_flapped_is_resumed(node: Node) -> None:
+    node.file("/run/ultracluster/health/devices", "failed: XID 79 on GPU 0000:b9:00\n")
+    for _ in range(2):
+        node.run("drain-on-failure", ULTRACLUSTER_REPLACE_AFTER="3600")
+    flapping = "ultracluster, flapping, drained 3 times within a day; devices: XID 79 on GPU 0000:b9:00"
+    comment = f"ultracluster:{ago(100)}:3"
+    path = node.state / "slurm/train-1"
+    lines = [line for line in path.read_text().splitlines() if not line.startswith(("Reason=", "Comment="))]
+    path.write_text("\n".join([*lines, f"Reason={flapping}", f"Comment={comment}"]) + "\n")
+    node.run("drain-on-failure", ULTRACLUSTER_REPLACE_AFTER="0")
+    assert log(node)[-1] == "ec2 terminate-instances i-0123456789abcdef0"
+    assert node.slurm()["Comment"] == comment[:-1] + "0", "it counts for the breaker, not for flaps"
+    node.reboot()
+    node.file("/run/ultracluster/health/devices", "ok\n")
+    for _ in range(3):
+        node.run("drain-on-failure")
+    assert not is_drained(node)

@@ -303,6 +303,10 @@ def test_a_recent_failure_is_a_failure(node: GpuNode) -> None:
     node.gpus()
     done = node.call("health-check", "--recent", "300")
     assert (done.returncode, done.stderr) == (1, "health-check: failed: 7 of 8 GPUs are there\n")
+    state = node.root / "run/ultracluster/health/devices"
+    os.utime(state, (time.time() - 20, time.time() - 20))
+    assert node.call("health-check", "--recent", "30").returncode == 1
+    assert time.time() - state.stat().st_mtime > 15, "jobs that start often must not renew a failure for ever"
     assert node.call("health-check").returncode == 0, "without --recent there is a new check"
 
 

@@ -127,3 +127,19 @@ def test_the_rule_of_sudo_names_the_program_and_no_variables(cluster: Cluster) -
     assert "." not in rule.path.rpartition("/")[2], "sudo skips such a file"
     assert rule.text == "ALL ALL=(root) NOPASSWD: /usr/local/sbin/ultracluster-import-image\n"
     assert not any("SETENV" in file.text or "env_keep" in file.text for file in images_boot("/fsx").files)
+
+
+def test_layers_of_other_users_are_not_taken(cluster: Cluster) -> None:
+    """Enroot takes a layer that is in its cache without a look at its owner or checksum."""
+    cluster.provide(
+        "enroot",
+        '#!/bin/bash\nmkdir -p "$ENROOT_CACHE_PATH"\n'
+        '(env | grep ENROOT_; stat -c %a "${ENROOT_CACHE_PATH%/*}") >"${0%/*}/environment"\n'
+        'while [ "$1" != --output ]; do shift; done\nprintf hsqs >"$2"\n',
+    )
+    assert cluster.run(IMAGE).returncode == 0
+    *_, mode = lines = (cluster.bin / "environment").read_text().splitlines()
+    work = cluster.shared / "containers/.parts"
+    for name in ("CACHE", "DATA", "RUNTIME"):
+        assert any(line.startswith(f"ENROOT_{name}_PATH={work}/") for line in lines), lines
+    assert mode == "700"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cdk_rehearsal.guard import compare
+from cdk_rehearsal.guard import compare, protected_resources
 
 CLUSTER: dict[str, Any] = {
     "Name": "llama",
@@ -81,6 +81,26 @@ def test_refuses_another_instance_type_under_the_same_name() -> None:
     assert "give the node group another one" in finding.causes[0].reason
     new["Resources"]["Train"]["Properties"]["Name"] = "train-h200"
     assert compare(TEMPLATE, new).findings == ()
+
+
+@pytest.mark.parametrize("change", ["removed", "renamed"])
+def test_a_queue_that_ends_ends_its_jobs(change: str) -> None:
+    new = copy.deepcopy(TEMPLATE)
+    if change == "removed":
+        del new["Resources"]["Queue"]
+    else:
+        new["Resources"]["Queue"]["Properties"]["Name"] = "other"
+    report = compare(TEMPLATE, new, running=True)
+    assert [finding.logical_id for finding in report.refused] == ["Queue"]
+    assert report.node_summary == "1 node group: 1 kept"
+    assert compare(TEMPLATE, new, running=True, allow=["Queue"]).ok
+    assert "Queue" in protected_resources(TEMPLATE)
+
+
+def test_a_queue_with_other_nodes_is_updated_in_place() -> None:
+    new = copy.deepcopy(TEMPLATE)
+    new["Resources"]["Queue"]["Properties"]["ComputeNodeGroupConfigurations"] = []
+    assert compare(TEMPLATE, new, running=True).nodes == ()
 
 
 def test_allows_node_groups_and_queues_to_be_added_removed_and_resized() -> None:

@@ -1,14 +1,21 @@
 """Change sets of deployed stacks, asked of the local cloud as of AWS: created, read and deleted."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from botocore.exceptions import ClientError
 
-from cdk_rehearsal.deploy import AssembledStack, ChangeSets, Comparison, change_sets, comparison
+from cdk_rehearsal.deploy import (
+    AssembledStack,
+    ChangeSets,
+    Comparison,
+    change_sets,
+    comparison,
+    protect,
+    unprotected,
+)
 from support.rehearsal_tools import REGION, Stacks, body, file_system, local_stacks, parameter
 
 ASSET = "s3://assets-${AWS::AccountId}-${AWS::Region}/hash.json"
@@ -107,8 +114,7 @@ def test_a_long_template_goes_through_the_bucket_of_the_bootstrap_stack(stacks: 
     bucket = f"assets-123456789012-{REGION}"
     s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": REGION})
     assert replacements(ask(stacks, tmp_path, "long", body(long("b"))), "long") == {"Name": "False"}
-    assert json.loads(s3.get_object(Bucket=bucket, Key="hash.json")["Body"].read())["Resources"] == long("b")
-    s3.delete_object(Bucket=bucket, Key="hash.json")
+    assert "Contents" not in s3.list_objects_v2(Bucket=bucket), "nothing stays, least of all what is deployed later"
     s3.delete_bucket(Bucket=bucket)
     (tmp_path / "again").mkdir()
     missing = ask(stacks, tmp_path / "again", "long", body(long("c")))
@@ -168,3 +174,43 @@ def test_a_change_set_takes_time_and_has_pages(
         assert [change["LogicalResourceId"] for change in result.changes["a"]] == ["first", "second"]
     else:
         assert result == ChangeSets(missing={"a": "CloudFormation needs more than 300 seconds for it"})
+
+
+def test_an_object_that_cloudformation_may_not_read_is_a_missing_permission(tmp_path: Path) -> None:
+    class Denied(_Slow):
+        keys: ClassVar[list[str]] = []
+
+        def put_object(self, *, Key: str, **_: Any) -> None:
+            self.keys.append(Key)
+
+        def delete_object(self, *, Key: str, **_: Any) -> None:
+            self.keys.remove(Key)
+
+        def create_change_set(self, *, TemplateURL: str, **_: Any) -> None:
+            assert TemplateURL.endswith(self.keys[0])
+            assert self.keys[0].startswith("ultracluster-diff/")
+            raise ClientError(
+                {"Error": {"Code": "ValidationError", "Message": "S3 error: Access Denied"}}, "CreateChangeSet"
+            )
+
+    file = tmp_path / "a.json"
+    file.write_text(body(long("a")))
+    for folder in ("deployed", "assembled"):
+        (tmp_path / folder).mkdir()
+    sides = Comparison(deployed=tmp_path / "deployed", assembled=tmp_path / "assembled")
+    client = Denied("FAILED")
+    stack = AssembledStack(name="a", account=None, region=None, template=file, asset=ASSET)
+    result = change_sets([stack], client, sides)
+    assert result.refused == {}
+    assert "S3 error: Access Denied" in result.missing["a"]
+    assert client.keys == []
+
+
+def test_a_stack_with_a_change_set_alone_has_nothing_to_protect(tmp_path: Path) -> None:
+    class Reviewed(_Slow):
+        def get_template(self, **_: str) -> dict[str, Any]:
+            return {"StagesAvailable": []}
+
+    stack = AssembledStack(name="a", account=None, region=None, template=tmp_path / "a.json")
+    assert protect([stack], Reviewed("FAILED")) == []
+    assert unprotected([stack], Reviewed("FAILED")) == {}

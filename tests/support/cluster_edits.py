@@ -104,7 +104,7 @@ SLURM: list[tuple[str, Any, Verdict]] = [
     ("slurm/settings", {"MaxArraySize": "5000"}, "clean"),
     ("slurm/login/count", 2, "clean"),
     ("slurm/login/type", "m7i.4xlarge", "data"),
-    ("slurm/queues", {"batch": {"nodes": ["train"]}}, "clean"),
+    ("slurm/queues", {"batch": {"nodes": ["train"]}}, "nodes"),
     ("slurm/rest-api", True, "clean"),
     ("slurm/imds", "all", "nodes"),
     ("network/internet", False, "file"),

@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -41,7 +42,8 @@ def change_sets(stacks: Iterable[AssembledStack], client: Client, sides: Compari
     Args:
         stacks: Stacks of the assembly.
         client: Creates clients; needs cloudformation:CreateChangeSet, DescribeChangeSet and DeleteChangeSet, and
-            s3:PutObject on the bucket of the CDK's bootstrap stack for a template of more than 51,200 bytes.
+            s3:PutObject, s3:GetObject and s3:DeleteObject on `ultracluster-diff/*` in the bucket of the CDK's bootstrap
+            stack for a template of more than 51,200 bytes.
         sides: Result of `comparison`.
     """
     from botocore.exceptions import ClientError
@@ -55,11 +57,13 @@ def change_sets(stacks: Iterable[AssembledStack], client: Client, sides: Compari
             existing = described(cloudformation, stack.name)
             if existing is None:
                 continue
-            request = {**_template(stack, existing, client), "Parameters": _parameters(stack, existing)}
-            change_set = _created(cloudformation, stack.name, request)
+            with _template(stack, existing, client) as template:
+                request = {**template, "Parameters": _parameters(stack, existing)}
+                change_set = _created(cloudformation, stack.name, request)
         except ClientError as error:
-            # A template that CloudFormation cannot take is an error of the request; a missing permission has its own.
-            refused = error.response["Error"]["Code"] == "ValidationError"
+            # A template that CloudFormation cannot take is an error of the request; a missing permission has its own,
+            # but for the object in S3, which CloudFormation reads as the caller.
+            refused = error.response["Error"]["Code"] == "ValidationError" and "S3 error" not in str(error)
             (result.refused if refused else result.missing)[stack.name] = str(error)
             continue
         if change_set["Status"] in _RUNNING:
@@ -100,19 +104,29 @@ def _parameters(stack: AssembledStack, existing: Mapping[str, Any]) -> list[dict
     return [{"ParameterKey": key, "UsePreviousValue": True} for key in template.get("Parameters") or {} if key in known]
 
 
-def _template(stack: AssembledStack, existing: Mapping[str, Any], client: Client) -> dict[str, str]:
-    """Return the template of a request: its text, or where that is too long, a URL in the bootstrap bucket."""
+@contextmanager
+def _template(stack: AssembledStack, existing: Mapping[str, Any], client: Client) -> Iterator[dict[str, str]]:
+    """Provide the template of a request: its text, or where that is too long, a URL in the bootstrap bucket.
+
+    The key is not that of the CDK CLI, which never replaces an object: who may only compare could choose what is
+    deployed later.
+    """
     text = stack.template.read_text(encoding="utf-8")
     body = json.dumps(read(text), separators=(",", ":"))
     if len(body.encode()) <= _LONGEST_BODY or stack.asset is None:
-        return {"TemplateBody": body}
+        yield {"TemplateBody": body}
+        return
     _, partition, _, region, account, _ = existing["StackId"].split(":", 5)
     place = {"${AWS::AccountId}": account, "${AWS::Region}": region, "${AWS::Partition}": partition}
     url = stack.asset
     for token, value in place.items():
         url = url.replace(token, value)
-    bucket, _, key = url.removeprefix("s3://").partition("/")
-    # The key has the hash of the file: it is the object that the CDK CLI uploads.
-    client("s3", stack.region).put_object(Bucket=bucket, Key=key, Body=text.encode())
-    domain = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
-    return {"TemplateURL": f"https://{bucket}.s3.{region}.{domain}/{key}"}
+    bucket, _, name = url.removeprefix("s3://").partition("/")
+    target = {"Bucket": bucket, "Key": f"ultracluster-diff/{uuid4()}/{name}"}
+    s3 = client("s3", stack.region)
+    s3.put_object(**target, Body=text.encode())
+    try:
+        domain = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
+        yield {"TemplateURL": f"https://{bucket}.s3.{region}.{domain}/{target['Key']}"}
+    finally:
+        s3.delete_object(**target)

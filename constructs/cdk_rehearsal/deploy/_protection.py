@@ -69,10 +69,13 @@ def _deployed(stacks: Iterable[AssembledStack], client: Client) -> Iterator[tupl
     for stack in stacks:
         cloudformation = client("cloudformation", stack.region)
         try:
-            body = cloudformation.get_template(StackName=stack.name, TemplateStage="Original")["TemplateBody"]
+            answer = cloudformation.get_template(StackName=stack.name, TemplateStage="Original")
         except ClientError as error:
             if "does not exist" in str(error):
                 continue
             raise
+        # A stack that only has a change set, REVIEW_IN_PROGRESS, has no template yet.
+        if not (body := answer.get("TemplateBody")):
+            continue
         template = read(body) if isinstance(body, str) else body
         yield stack, cloudformation, {id: template["Resources"][id]["Type"] for id in protected_resources(template)}

@@ -15,6 +15,7 @@ from cdk_rehearsal.guard._stateful import STATEFUL, stateful
 from cdk_rehearsal.guard._template import GuardError, Template
 from cdk_rehearsal.guard._world import Place, World
 from cdk_rehearsal.registry import (
+    JOB_QUEUES,
     NEEDS_A_NEW_NAME,
     NO_RULES,
     NO_TEMPLATE_RULES,
@@ -26,6 +27,8 @@ from cdk_rehearsal.registry import (
 
 _NO_DATA = "no data: its nodes are replaced"
 _NODES = "its nodes run jobs"
+_JOBS = "jobs run and wait in it"
+_ENDS = (Fate.REPLACED, Fate.DELETED, Fate.ORPHANED, Fate.UNKNOWN)
 _READ = "running nodes read it"
 _DATA = "it holds data"
 _DROPPED = "adopted, and no longer used; it stays, outside every stack"
@@ -90,15 +93,19 @@ def compare(
             stack=stack,
             logical_id=logical_id,
             type=resource["Type"],
-            holds=_NODES,
+            holds=_JOBS if resource["Type"] in JOB_QUEUES else _NODES,
             causes=fates[stack, logical_id],
             replacement=known.get((stack, logical_id), ""),
         )
         for stack, template in before.templates.items()
         for logical_id, resource in template.resources.items()
-        if starts_nodes(resource)
+        if starts_nodes(resource) or resource["Type"] in JOB_QUEUES
     ]
-    nodes = [group for group in groups if group.causes]
+    nodes = [
+        group
+        for group in groups
+        if group.causes and (group.type not in JOB_QUEUES or any(cause.fate in _ENDS for cause in group.causes))
+    ]
     harmful = {finding.name: finding for finding in nodes if finding.fate.ends_nodes}
     harmful |= {finding.name: finding for finding in findings if finding.harmful}
     allowed, unused = _allowed(list(harmful.values()), allow, before.templates)
@@ -107,7 +114,7 @@ def compare(
         findings=tuple(replace(finding, allowed=finding.name in allowed) for finding in findings),
         unused=unused,
         skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
-        groups=len(groups),
+        groups=sum(group.type not in JOB_QUEUES for group in groups),
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
         in_place=tuple(_in_place(before, after, fates, in_place)),
         broken=tuple(_broken(before, after, fates, template_rules)),
@@ -118,7 +125,9 @@ def compare(
 def protected_resources(template: Mapping[str, Any]) -> list[str]:
     """Return the logical ids of a template whose replacement or deletion loses data or ends nodes."""
     content = Template.of(template)
-    nodes = [name for name, resource in content.resources.items() if starts_nodes(resource)]
+    nodes = [
+        name for name, resource in content.resources.items() if starts_nodes(resource) or resource["Type"] in JOB_QUEUES
+    ]
     return sorted({*stateful(content), *nodes})
 
 

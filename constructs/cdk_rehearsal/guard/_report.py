@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from cdk_rehearsal.registry import JOB_QUEUES
+
 
 class Fate(StrEnum):
     """Effect of an update on a resource, the worst last."""
@@ -105,7 +107,7 @@ class Report:
         unused: Entries of `allow` without effect -> reason.
         skipped: Files of a directory that are no templates.
         groups: How many groups of nodes there were.
-        nodes: Those that change.
+        nodes: Those that change, and queues that end with their jobs.
         in_place: Resources that running nodes read, and whose update they take over.
 
         broken: What a service refuses in resources that are new or change, a line each.
@@ -150,7 +152,8 @@ class Report:
     @property
     def node_summary(self) -> str:
         """One line: how many groups of nodes, and what becomes of them."""
-        return _counted("node group", self.groups, self.nodes)
+        groups = tuple(finding for finding in self.nodes if finding.type not in JOB_QUEUES)
+        return _counted("node group", self.groups, groups)
 
     def lines(self) -> list[str]:
         """Everything that blocks the update, one line each, for an error message."""

@@ -1,7 +1,7 @@
 """CloudFormation registry schemas, template parsing, intrinsic functions, and updates that services reject."""
 
 from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
-from cdk_rehearsal.registry._node_groups import new_taints, starts_nodes
+from cdk_rehearsal.registry._node_groups import JOB_QUEUES, new_taints, starts_nodes
 from cdk_rehearsal.registry._normal import values, walk
 from cdk_rehearsal.registry._quotas import quota_problems
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
@@ -17,6 +17,7 @@ from cdk_rehearsal.registry._template_rules import (
 
 __all__ = [
     "DELETION_PROTECTION",
+    "JOB_QUEUES",
     "NEEDS_A_NEW_NAME",
     "NO_RULES",
     "NO_TEMPLATE_RULES",

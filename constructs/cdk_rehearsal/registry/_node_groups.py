@@ -41,6 +41,9 @@ _EFFECTS = {
     "NO_SCHEDULE": _KEEPS_AWAY,
     "NoSchedule": _KEEPS_AWAY,
 }
+#: Types whose deletion ends jobs: "If there are jobs running in the queue, they will be terminated".
+#: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_queues_delete.html (read 2026-11-26)
+JOB_QUEUES = ("AWS::PCS::Queue",)
 _ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 
 

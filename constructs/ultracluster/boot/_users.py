@@ -99,6 +99,7 @@ def users_boot(*, cluster: str, region: str) -> NodeBoot:
     return NodeBoot(
         files=(
             program("users", comments=False, in_place=True),
+            program("container-homes", comments=False, in_place=True),
             unit_file(USERS_UNIT, service),
             unit_file("ultracluster-users.timer", _TIMER),
             unit_file("slurmd.service.d/ultracluster-users.conf", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),

@@ -21,7 +21,7 @@ _DATA = (
     "AWS::SageMaker::Cluster",
     "AWS::SecretsManager::Secret",
 )
-_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EKS::Nodegroup", "AWS::PCS::ComputeNodeGroup")
+_NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EKS::Nodegroup", "AWS::PCS::ComputeNodeGroup", "AWS::PCS::Queue")
 # Servers that CloudFormation replaces at each change, such as Grafana's, are no nodes.
 _SERVERS = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 _RETAINED = ("Retain", "RetainExceptOnCreate")

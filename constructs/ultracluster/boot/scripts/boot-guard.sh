@@ -26,7 +26,8 @@ log() { echo "boot-guard: $*" >&2; }
 # AWS PCS could not download a script, or ended before it. The node would have started without it.
 find_missing() {
     local minutes name uptime
-    [ ! -e "$health/script" ] || return 0
+    # Without a state, or on a node of a deployment that wrote no such list, there is nothing to find.
+    [ ! -e "$health/script" ] && [ -r "$settings/scripts" ] || return 0
     read -r uptime _ <"$root/proc/uptime"
     while read -r minutes name; do
         if [ -e "$root/opt/ultracluster/scripts/$name.result" ] || [ "${uptime%.*}" -lt $((minutes * 60)) ]; then

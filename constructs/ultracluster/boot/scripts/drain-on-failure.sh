@@ -241,6 +241,15 @@ drain() {
     log "drained $node: $reason"
 }
 
+# The drains of a node that flapped were those of the instance that ends: the next one is resumed when all is well. Its last
+# drain still counts for the breaker.
+release_flapping() {
+    local group comment epoch times
+    [ "$state" = flapping ] || return 0
+    read_comment
+    update Reason="${mark}its instance was replaced" Comment="ultracluster:$epoch:0"
+}
+
 report() {
     write_metric 1
     log "$node stays in service although a check failed, for $1: $reason" >&2
@@ -250,7 +259,7 @@ report() {
 update() { query update NodeName="$node" "$@" || fail "the controller refused $*"; }
 
 main() {
-    local mode well reason pid scontrol node shown passed
+    local mode well reason pid scontrol node shown passed state rc
     case $#:${1:-} in
         0:) ;;
         2:--now) now=$2 ;;
@@ -272,13 +281,20 @@ main() {
     if [ "$well" = no ] && [ -z "$reason" ]; then return; fi
     find_slurm || return 0
     find_node
-    case "$well $(drained)" in
+    state=$(drained)
+    case "$well $state" in
         "no none") drain ;;
         "no library" | "no flapping")
             # Where bad nodes are replaced.
             if [ -x "$replace" ]; then
                 read_mode
-                "$replace" "$node" "$mode" <<<"$shown" || log "$node was not replaced"
+                rc=0
+                "$replace" "$node" "$mode" <<<"$shown" || rc=$?
+                case $rc in
+                    0) ;;
+                    4) release_flapping ;;
+                    *) log "$node was not replaced" ;;
+                esac
             fi
             ;;
         "no other" | "no lost") log "$node is drained for a reason of others; left as it is" ;;

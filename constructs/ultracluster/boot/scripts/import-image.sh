@@ -45,8 +45,10 @@ import() {
             fail 1 "the user $importer cannot be created"
     fi
     chown "$importer" "$work"
+    # Not the directories of enroot.conf: other users could have made them, and Enroot takes layers from there unchecked.
     setpriv --reuid="$importer" --regid="$(id -g "$importer")" --clear-groups --reset-env -- \
-        env PATH="$PATH" HOME="$work" "${settings[@]}" enroot import --arch "$arch" --output "$work/image.sqsh" "docker://$image" >&2
+        env PATH="$PATH" HOME="$work" ENROOT_CACHE_PATH="$work/cache" ENROOT_DATA_PATH="$work/data" \
+        ENROOT_RUNTIME_PATH="$work/run" "${settings[@]}" enroot import --arch "$arch" --output "$work/image.sqsh" "docker://$image" >&2
 }
 
 main() {

@@ -89,6 +89,9 @@ main() {
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     # Names in metrics are not worth a job.
     map_gpus || log "its GPUs could not be mapped for metrics"
+    # Users of a directory are not known before.
+    [ ! -x "$bin-container-homes" ] || [ -z "${SLURM_JOB_UID:-}" ] || "$bin-container-homes" "$SLURM_JOB_UID" 8>&- 9>&- ||
+        log "the directories of Enroot do not belong to the user"
     make_metrics_directory || log "it has no directory for metrics"
     exec 9>&-
     # Of jobs that start together the first checks.

@@ -8,7 +8,8 @@
 # /ultracluster/NAME/replaced/GROUP/1, /2, ... are as many as instances may be terminated within an hour; each has the
 # time, the node and the instance that took it last.
 #
-# Exit code 0: done, or nothing to do. 1: AWS refused. 2: wrong usage. 3: the budget or the mode does not allow it.
+# Exit code 0: nothing to do. 1: AWS refused. 2: wrong usage. 3: the budget or the mode does not allow it. 4: the instance is
+# terminated.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -139,6 +140,7 @@ main() {
     write_metric 0
     call ec2 terminate-instances --instance-ids "$instance" >/dev/null || fail "EC2 did not terminate $instance"
     log "terminated $instance, $node: $reason"
+    exit 4
 }
 
 main "$@"

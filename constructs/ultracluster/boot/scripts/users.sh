@@ -40,6 +40,7 @@ fi
 
 failed=0
 wanted=" "
+uids=()
 while IFS= read -r record; do
   [ -n "$record" ] && [ "$record" != None ] || continue
   IFS='|' read -ra fields <<<"$record"
@@ -59,6 +60,7 @@ while IFS= read -r record; do
       continue
     fi
   fi
+  uids+=("$uid")
   if ! grep -qx "$name" "$made"; then
     # Back on the list, or new.
     usermod --expiredate "" "$name"
@@ -81,4 +83,6 @@ while IFS= read -r name; do
   rm -f "$keys/$name"
   sed -i "/^$name\$/d" "$made"
 done < <(cat "$made")
+homes=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-container-homes
+[ ! -x "$homes" ] || "$homes" "${uids[@]}" || failed=1
 exit "$failed"
