@@ -106,7 +106,7 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
     more = run("diff", FILE.replace("count: 4", "count: 6"))
     compute.policy = kept
     assert "warning: the stack policy of llama-Compute does not protect LoginNodeGroup" in more.output
-    assert "trainNodeGroupEAA26539: `deploy` sets it" in more.output
+    assert "trainNodeGroupEAA26539, trainQueue2AEF98BA: `deploy` sets it" in more.output
     assert "monthly cost: p5en.48xlarge: 4 -> 6 nodes." in more.output
 
     # A renamed group ends its nodes: refused before anything happens.
@@ -114,10 +114,11 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
     refused = run("deploy", renamed)
     assert refused.exit_code == 1
     assert "--allow llama-Compute/trainNodeGroupEAA26539" in refused.output
-    assert "jobs on llama-Compute/trainNodeGroupEAA26539 end" in refused.output
+    assert "--allow llama-Compute/trainQueue2AEF98BA" in refused.output
+    assert "jobs on llama-Compute/trainNodeGroupEAA26539, llama-Compute/trainQueue2AEF98BA end" in refused.output
     assert set(status(cloud).values()) == {"CREATE_COMPLETE"}
 
-    allowed = run("deploy", renamed, "--allow", "trainNodeGroupEAA26539")
+    allowed = run("deploy", renamed, "--allow", "trainNodeGroupEAA26539", "--allow", "trainQueue2AEF98BA")
     assert allowed.exit_code == 0, allowed.output
     assert status(cloud)["llama-Compute"] == "UPDATE_COMPLETE"
     assert "gpusNodeGroup" in str(compute.policy)

@@ -98,8 +98,9 @@ def promtool_rejects(expressions: list[str], directory: Path) -> set[str]:
 
 
 def test_promtool_agrees(tmp_path: Path) -> None:
-    # Prometheus 3 takes colons in labels, and those before it, which AMP may be like, do not.
-    assert promtool_rejects([*GOOD, *NO_VALUE, *BAD], tmp_path) == set(BAD) - {"sum by (a:b) (x)"}
+    # Prometheus 3 takes colons in labels. Those before it, which AMP may be like, and which Debian 12 has, do not.
+    either = {"sum by (a:b) (x)"}
+    assert promtool_rejects([*GOOD, *NO_VALUE, *BAD], tmp_path) - either == set(BAD) - either
 
 
 @pytest.mark.parametrize("expression", GOOD)

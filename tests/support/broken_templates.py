@@ -194,7 +194,7 @@ REFUSED: dict[str, tuple[Template, str]] = {
 }
 _TYPES = "new types are released between releases of the tables; `check --live` asks the Region"
 _EXISTING = "a literal id may be that of an existing resource"
-_VERSIONS = "versions of services change; the cluster file validates them, and `check` warns before their end"
+_VERSIONS = "a cluster that exists with it takes other changes; the cluster file validates versions"
 #: Templates that fail on AWS, at the latest when instances launch, and that a rehearsal accepts, with the reason.
 ACCEPTED: dict[str, tuple[Template, str]] = {
     "a template of an unknown type": ({"A": launch(InstanceType="p9.48xlarge")}, _TYPES),
