@@ -186,7 +186,7 @@ def test_an_object_that_cloudformation_may_not_read_is_a_missing_permission(tmp_
         def delete_object(self, *, Key: str, **_: Any) -> None:
             self.keys.remove(Key)
 
-        def create_change_set(self, *, TemplateURL: str, **_: Any) -> None:
+        def create_change_set(self, *, TemplateURL: str = "", **_: Any) -> None:
             assert TemplateURL.endswith(self.keys[0])
             assert self.keys[0].startswith("ultracluster-diff/")
             raise ClientError(
