@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support import story_rules
+from support import story_batches, story_rules
 from support.stories import TIMES, Played, Story, after, play, stories, verdict
 from ultracluster.monitoring.alerts import ALERTS
 
@@ -16,7 +16,7 @@ CHANGING = [story for story in STORIES if story.changes]
 
 @pytest.mark.parametrize("story", CHANGING, ids=[story.name for story in CHANGING])
 def test_a_story_fires_its_alerts_and_no_others(story: Story) -> None:
-    played = play(story)
+    played = story_batches.played(story)
     assert verdict(story, played) == []
     assert after(story, played) == json.loads(TIMES.read_text())[story.name], (
         "python -m support.stories writes the times"
@@ -35,6 +35,16 @@ def test_rules_that_a_story_cannot_change_make_no_difference() -> None:
     played = play(story)
     assert played == play(story, whole=True)
     assert played.fired
+
+
+def test_stories_side_by_side_fire_what_each_of_them_fires_alone() -> None:
+    batch = [story for story in STORIES if story.name in ("a GPU falls off the bus", "the loss becomes NaN")]
+    for story, firing in zip(batch, story_batches.play(batch), strict=True):
+        alone = play(story).firing
+        assert alone
+        assert {minute: sorted(map(str, alerts)) for minute, alerts in firing.items() if alerts} == {
+            minute: sorted(map(str, alerts)) for minute, alerts in alone.items()
+        }
 
 
 def test_a_story_keeps_the_rules_that_read_what_it_changes() -> None:

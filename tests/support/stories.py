@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -343,24 +343,48 @@ def play(story: Story, *, whole: bool = False) -> Played:
         story: The story.
         whole: Evaluate all rules, and not only those that see anything else than the healthy cluster.
     """
-    # Of `up` and the second, Prometheus itself writes the samples.
+    groups = story_rules.groups(story.expected) if whole or not story.changes else concerned(story)
+    # What no alert waits for any more: `story_rules` takes it for empty.
+    more = "" if story.changes else ' or {__name__=~"ultracluster_(node|job)_problem"} and on () vector(time()) > 900'
+    return Played(evaluate(groups, sent(story), story.minutes, more))
+
+
+def sent(story: Story) -> dict[str, list[float | None]]:
+    """Return the samples that the agents send; of `up` and the second, Prometheus itself writes the samples."""
     kept = {*read_from_exporters(Profile.STANDARD), "up", "scrape_samples_post_metric_relabeling"}
-    values = {key: numbers for key, numbers in samples(story).items() if key.partition("{")[0] in kept}
-    groups = story_rules.groups(story.expected)
-    if not whole and story.changes:
-        healthy = samples(replace(story, changes=[]))
-        changed = story_rules.changed(values, {key: healthy[key] for key in healthy if key.partition("{")[0] in kept})
-        groups = tuple(story_rules.concerned(groups, changed, story_rules.groups(len(NODES))))
-        read = {name for group in groups for rule in group["rules"] for name in story_rules.reads(rule)}
-        values = {key: numbers for key, numbers in values.items() if key.partition("{")[0] in read}
-    query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}'
-    if not story.changes:
-        # What no alert waits for any more: `story_rules` takes it for empty.
-        query += ' or {__name__=~"ultracluster_(node|job)_problem"} and on () vector(time()) > 900'
+    return {key: numbers for key, numbers in samples(story).items() if key.partition("{")[0] in kept}
+
+
+@cache
+def _healthy(minutes: int) -> dict[str, list[float | None]]:
+    return sent(Story(name="healthy", benign=True, minutes=minutes, changes=[]))
+
+
+def concerned(story: Story) -> tuple[story_rules.Group, ...]:
+    """Return the groups with the rules that see anything else than in the healthy cluster, and what those read."""
+    changed = story_rules.changed(sent(story), _healthy(story.minutes))
+    known = story_rules.groups(len(NODES))
+    return tuple(story_rules.concerned(story_rules.groups(story.expected), changed, known))
+
+
+def evaluate(
+    groups: Sequence[story_rules.Group], values: Mapping[str, list[float | None]], minutes: int, more: str = ""
+) -> dict[int, list[dict[str, str]]]:
+    """Return the labels of the alerts that fire in each minute.
+
+    Args:
+        groups: Rules.
+        values: Samples. What no rule reads is left out.
+        minutes: How long.
+        more: PromQL of other series to return, after the alerts.
+    """
+    read = {name for group in groups for rule in group["rules"] for name in story_rules.reads(rule)}
+    values = {key: numbers for key, numbers in values.items() if key.partition("{")[0] in read}
+    query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}' + more
     test = {
         "interval": "1m",
         "input_series": [{"series": key, "values": _encoded(numbers)} for key, numbers in values.items()],
-        "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(story.minutes + 1)],
+        "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(minutes + 1)],
     }
     with tempfile.TemporaryDirectory() as directory:
         (Path(directory) / "rules.yaml").write_text(json.dumps({"groups": groups}))
@@ -377,7 +401,7 @@ def play(story: Story, *, whole: bool = False) -> Played:
     for time, printed in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output):
         every = [dict(_LABELS.findall(labels)) for labels in re.findall(r"\{([^{}]*)\}", printed)]
         firing[_minutes(time)] = [{"alertname": labels.get("problem", ""), **labels} for labels in every]
-    return Played(dict(sorted(firing.items())))
+    return dict(sorted(firing.items()))
 
 
 def _minutes(text: str) -> int:

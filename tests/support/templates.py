@@ -90,10 +90,10 @@ class Assembly:
 def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
     """The cloud assembly of a cluster, from whichever test and process asks for it first."""
     key = f"{cluster!r} {json.dumps(flags, sort_keys=True)}"
-    folder = _folder() / hashlib.sha256(key.encode()).hexdigest()
-    if not folder.exists():
+    directory = folder() / hashlib.sha256(key.encode()).hexdigest()
+    if not directory.exists():
         # Two processes may do the same at once: each puts a whole folder there, and the first stays.
-        partial = folder.with_suffix(f".{os.getpid()}")
+        partial = directory.with_suffix(f".{os.getpid()}")
         # Neither is in a template, and both take time.
         app = cdk.App(
             context=flags, outdir=str(partial), analytics_reporting=False, tree_metadata=False, stack_traces=False
@@ -101,13 +101,14 @@ def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
         ClusterStacks(app, cluster=cluster, account=ACCOUNT)
         app.synth()
         try:
-            partial.rename(folder)
+            partial.rename(directory)
         except OSError:
             shutil.rmtree(partial)
-    return Assembly(folder)
+    return Assembly(directory)
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """The directory that all processes of this test run share."""
     if _shared is None:
         share(Path(tempfile.mkdtemp()))
     assert _shared

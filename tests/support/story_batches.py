@@ -1,0 +1,136 @@
+"""Stories side by side, as clusters of one run of promtool.
+
+Half of the time that a rule takes is there without a series. So stories that change the same are played together, once
+in a run of the tests: the processes of the run share what fired.
+"""
+
+import fcntl
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from support import story_rules, templates
+from support.stories import Played, Story, concerned, evaluate, sent, stories
+
+_MOST = 8
+# What a minute of a rule takes, by itself and for each cluster: measured, in hundredths of a millisecond.
+_RULE, _CLUSTER = 11, 4
+# `cluster` in a selector: the rules of a cluster select its series alone.
+_SELECTORS = ('cluster="llama", ', ', cluster="llama"', '{cluster="llama"}')
+
+
+@dataclass
+class _Batch:
+    """Stories, the rules that one of them concerns, and the minutes of the longest."""
+
+    names: list[str] = field(default_factory=list)
+    rules: set[str] = field(default_factory=set)
+    minutes: int = 0
+
+    def cost(self, names: int = 0, rules: frozenset[str] = frozenset(), minutes: int = 0) -> int:
+        """Return what the batch takes, or would take with another story."""
+        clusters = len(self.names) + names
+        return len(self.rules | rules) * max(self.minutes, minutes) * (_RULE + _CLUSTER * clusters)
+
+    def add(self, name: str, rules: frozenset[str], minutes: int) -> None:
+        self.names.append(name)
+        self.rules |= rules
+        self.minutes = max(self.minutes, minutes)
+
+
+def played(story: Story) -> Played:
+    """Return the alerts that fire in a story, from whichever test and process asks for it first."""
+    folder = templates.folder() / "stories"
+    folder.mkdir(exist_ok=True)
+    number, names = next((number, names) for number, names in enumerate(_batches(folder)) if story.name in names)
+    file = folder / f"{number}.json"
+    with _locked(file):
+        if not file.exists():
+            known = _stories()
+            file.write_text(json.dumps(dict(zip(names, play([known[name] for name in names]), strict=True))))
+    firing = json.loads(file.read_text())[story.name]
+    return Played({int(minute): alerts for minute, alerts in firing.items()})
+
+
+def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
+    """Return the alerts that fire in each story."""
+    wanted = {json.dumps(rule) for story in batch for group in concerned(story) for rule in group["rules"]}
+    groups = []
+    for same in zip(*(story_rules.groups(story.expected) for story in batch), strict=True):
+        rules = [
+            rule
+            for each in zip(*(group["rules"] for group in same), strict=True)
+            if any(json.dumps(rule) in wanted for rule in each)
+            for rule in _rules_of(each)
+        ]
+        groups += [{**same[0], "rules": rules}] if rules else []
+    values = {
+        key.replace('cluster="llama"', f'cluster="{number}"'): numbers
+        for number, story in enumerate(batch)
+        for key, numbers in sent(story).items()
+    }
+    firing = evaluate(groups, values, max(story.minutes for story in batch))
+    return [
+        {
+            minute: [{**labels, "cluster": "llama"} for labels in alerts if labels["cluster"] == str(number)]
+            for minute, alerts in firing.items()
+            if minute <= story.minutes
+        }
+        for number, story in enumerate(batch)
+    ]
+
+
+def _rules_of(each: Sequence[story_rules.Rule]) -> Iterator[story_rules.Rule]:
+    """Yield a rule of each cluster if it names one, or one of all."""
+    if "cluster" in each[0].get("labels", {}):
+        for number, rule in enumerate(each):
+            yield {**rule, "labels": {**rule["labels"], "cluster": str(number)}}
+        return
+    expr = each[0]["expr"]
+    for selector in _SELECTORS:
+        expr = expr.replace(selector, "")
+    assert "llama" not in expr, expr
+    yield {**each[0], "expr": expr}
+
+
+@cache
+def _stories() -> dict[str, Story]:
+    return {story.name: story for story in stories()}
+
+
+@cache
+def _batches(folder: Path) -> list[list[str]]:
+    file = folder / "batches.json"
+    with _locked(file):
+        if not file.exists():
+            file.write_text(json.dumps(_together()))
+    return list(json.loads(file.read_text()))
+
+
+def _together() -> list[list[str]]:
+    """Put each story where it costs least, the costliest first."""
+    known = _stories()
+    rules = {
+        name: frozenset(json.dumps(rule) for group in concerned(story) for rule in group["rules"])
+        for name, story in known.items()
+        if story.changes
+    }
+    batches: list[_Batch] = []
+    for name in sorted(rules, key=lambda name: -len(rules[name]) * known[name].minutes):
+        more = (1, rules[name], known[name].minutes)
+        candidates = [_Batch(), *(batch for batch in batches if len(batch.names) < _MOST)]
+        best = min(candidates, key=lambda batch: batch.cost(*more) - batch.cost())
+        batches += [] if best.names else [best]
+        best.add(name, rules[name], known[name].minutes)
+    return [batch.names for batch in batches]
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Another process that makes the file is waited for."""
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
