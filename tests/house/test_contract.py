@@ -238,9 +238,9 @@ def test_a_permissions_boundary_reaches_every_role(name: str) -> None:
 
 
 @every
-def test_two_of_them_stand_in_one_stack(name: str) -> None:
+def test_two_of_them_stand_in_one_stack_without_account_and_region(name: str) -> None:
     parent = app()
-    stack = stack_of(parent)
+    stack = stack_of(parent, region=None)
     world = World(stack)
     for id in ("First", "Second"):
         ROWS[name].make(stack, id, world)
@@ -272,14 +272,6 @@ def test_what_it_is_given_may_be_in_another_region_or_is_refused(name: str, refe
     else:
         return
     assert wanted in outcome
-
-
-@every
-def test_it_synthesises_without_account_and_region(name: str) -> None:
-    parent = app()
-    stack = stack_of(parent, region=None)
-    ROWS[name].make(stack, "Subject", World(stack))
-    assert assembly(parent)
 
 
 @having("tokens")

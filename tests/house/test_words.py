@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -120,17 +121,22 @@ def _files(unit: str) -> list[Path]:
     ]
 
 
-def _documented(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+@lru_cache(maxsize=1)
+def _nodes(text: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(text)))
+
+
+def _documented(text: str) -> Iterator[tuple[int, str]]:
+    for node in _nodes(text):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            if text and node.body:
-                yield node.body[0].lineno, text
+            docstring = ast.get_docstring(node)
+            if docstring and node.body:
+                yield node.body[0].lineno, docstring
 
 
-def _bound(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _bound(text: str) -> Iterator[tuple[int, str]]:
     """Line and name of each variable and argument."""
-    for node in ast.walk(tree):
+    for node in _nodes(text):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
         elif isinstance(node, ast.arg):
@@ -138,17 +144,16 @@ def _bound(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _python_problems(text: str) -> Iterator[tuple[int, str]]:
-    tree = ast.parse(text)
-    for line, docstring in _documented(tree):
+    for line, docstring in _documented(text):
         first = _OPENINGS.match(docstring)
         if first:
             yield line, f"docstring opens with {first[0]!r}: write an imperative or a noun phrase"
         if re.search(r"\bNone: ", docstring):
             yield line, "docstring has 'None: ': write 'X, or None' or 'By default, ...'"
-    for line, name in _bound(tree):
+    for line, name in _bound(text):
         if _NAMES.fullmatch(name):
             yield line, f"variable {name!r}: name the value"
-    for node in ast.walk(tree):
+    for node in _nodes(text):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and _TEST_NAMES.search(node.name):
             yield node.lineno, f"{node.name}: name the behaviour"
 
@@ -179,7 +184,7 @@ def _phrases(text: str, phrases: Mapping[str, str] = _PHRASES) -> Iterator[tuple
 
 def _library_problems(text: str, suffix: str) -> Iterator[tuple[int, str]]:
     yield from _phrases(text, _PEOPLE) if suffix in (".py", ".sh") else ()
-    for line, name in _bound(ast.parse(text)) if suffix == ".py" else ():
+    for line, name in _bound(text) if suffix == ".py" else ():
         if _VARIABLES.fullmatch(name):
             yield line, f"variable {name!r}: name the value"
 

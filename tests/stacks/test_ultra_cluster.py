@@ -1,7 +1,7 @@
 """A whole cluster as one construct, in the stack of another app."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,9 @@ def in_a_stage(file: Path) -> cdk.Stack:
     return stack
 
 
-def twice_without_environment(file: Path) -> cdk.Stack:
+def together_without_environment(files: Sequence[Path]) -> cdk.Stack:
     stack = cdk.Stack(app(), "S")
-    for name in ("one", "two"):
+    for name, file in zip(("one", "two"), files, strict=True):
         UltraCluster(stack, name, cluster=renamed(file, name))
     return stack
 
@@ -57,11 +57,27 @@ def kinds_of_the_stacks(file: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("place", [in_a_stage, twice_without_environment])
+def kinds(stack: cdk.Stack) -> list[str]:
+    return sorted(resource["Type"] for resource in resources_of(stack).values())
+
+
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
-def test_every_example_synthesises_wherever_it_is_put(file: Path, place: Callable[[Path], cdk.Stack]) -> None:
-    kinds = sorted(resource["Type"] for resource in resources_of(place(file)).values())
-    assert kinds == sorted(kinds_of_the_stacks(file) * (2 if place is twice_without_environment else 1))
+def test_every_example_synthesises_in_a_stage(file: Path) -> None:
+    assert kinds(in_a_stage(file)) == sorted(kinds_of_the_stacks(file))
+
+
+# tests/house/test_contract.py puts two of each construct into one stack.
+PAIRS = [(SLURM, SLURM), *zip(EXAMPLES[::2], [*EXAMPLES[1::2], SLURM], strict=False)]
+
+
+@pytest.mark.parametrize("files", PAIRS, ids=lambda files: "+".join(path.stem for path in files))
+def test_every_example_synthesises_beside_another_without_account_and_region(files: tuple[Path, Path]) -> None:
+    expected = [kind for file in files for kind in kinds_of_the_stacks(file)]
+    assert kinds(together_without_environment(files)) == sorted(expected)
+
+
+def test_every_example_stands_beside_another() -> None:
+    assert {file for files in PAIRS for file in files} == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("file", [SLURM, EKS], ids=lambda path: path.stem)
