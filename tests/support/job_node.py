@@ -63,11 +63,13 @@ class Node:
         text = next(item.text for item in slurm_jobs(cluster) if item.path == f"{path}.sbatch")
         return self.run_text(text, *arguments, nodes=nodes, **variables)
 
-    def run_text(self, text: str, *arguments: str, nodes: int, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run_text(
+        self, text: str, *arguments: str, nodes: int, **variables: str | None
+    ) -> subprocess.CompletedProcess[str]:
         file = self.directory / "job"
         # The mounts stay as they are in the options of srun; an image is imported to a directory of the test.
         file.write_text(re.sub(r"(?m)^shared=/", f"shared={self.directory}/", text))
-        environment = {
+        environment: dict[str, str | None] = {
             "PATH": f"{self.directory}/bin:{os.environ['PATH']}",
             "SAID": str(self.said),
             "ENROOT_LOG": str(self.said / "enroot"),
@@ -81,7 +83,8 @@ class Node:
             **variables,
         }
         command = ["bash", str(file), *arguments]
-        return subprocess.run(command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=180)
+        given = {name: value for name, value in environment.items() if value is not None}
+        return subprocess.run(command, env=given, cwd=self.directory, capture_output=True, text=True, timeout=180)
 
     def calls(self, name: str) -> list[str]:
         return (self.said / name).read_text().splitlines()

@@ -118,8 +118,9 @@ def main(config):
     steps = os.environ.get("STEPS")
     if steps:
         pathlib.Path(os.environ["CHECKPOINT_REQUEST"]).touch()
-        pathlib.Path(os.environ["RUN"], "latest_checkpointed_iteration.txt").write_text(steps)
-        pathlib.Path(os.environ["RUN"], "latest_checkpointed_iteration.txt").touch()
+        newest = pathlib.Path(config.trainer.default_local_dir, "latest_checkpointed_iteration.txt")
+        newest.write_text(steps)
+        newest.touch()
         import time
         time.sleep(60)
 
@@ -182,5 +183,7 @@ def test_a_request_ends_verl_at_its_next_checkpoint_and_the_job_is_queued_again(
     node.provide("ray", RAY)
     node.provide("python3", VERL.format(python=ROOT / ".venv-hyperpod/bin/python"))
     (text,) = rendered("slurm-512-gpus", "rl", nodes="1", **GIVEN)
-    done = node.run_text(text, nodes=1, IMAGE="", REPORT="no", KEYS="trainer.nnodes", STEPS="8")
+    text = text.replace('"${RUN:-/fsx/', f'"${{RUN:-{node.directory}/fsx/')
+    # As most users submit it: a RUN that is in the environment would reach the nodes by itself.
+    done = node.run_text(text, nodes=1, IMAGE="", REPORT="no", KEYS="trainer.nnodes", STEPS="8", RUN=None)
     assert done.returncode == 0, done.stderr

@@ -36,7 +36,7 @@ print(find("verl").submodule_search_locations[0])')/trainer/config]"
     watch=$!
     wait "$trainer" || code=$?
     kill "$watch" 2>/dev/null
-    if [ -e "${CHECKPOINT_REQUEST:?}" ] && [ -e "$RUN/latest_checkpointed_iteration.txt" ]; then code=0; fi
+    if [ -e "${CHECKPOINT_REQUEST:?}" ] && [ -e "${ULTRACLUSTER_CHECKPOINTS:?}/latest_checkpointed_iteration.txt" ]; then code=0; fi
     ray stop
     return "$code"
 }
@@ -49,8 +49,8 @@ joined() {
 # veRL answers no request: end it at its first checkpoint after one, or 90 s later. It continues from its newest checkpoint.
 # shellcheck disable=SC2329  # the first node runs it
 stop_at_request() {
-    local seconds=0
+    local seconds=0 newest=$ULTRACLUSTER_CHECKPOINTS/latest_checkpointed_iteration.txt
     until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 2; done
-    until [ "$RUN/latest_checkpointed_iteration.txt" -nt "$CHECKPOINT_REQUEST" ] || [ "$((seconds += 2))" -gt 90 ]; do sleep 2; done
+    until [ "$newest" -nt "$CHECKPOINT_REQUEST" ] || [ "$((seconds += 2))" -gt 90 ]; do sleep 2; done
     kill "$1"
 }
