@@ -142,6 +142,8 @@ def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> N
     for option in ("model_name=llama3.1-8b", "ici_tensor_parallelism=4", f"base_output_directory={node.directory}/run"):
         assert f" {option} " in first
     assert first.endswith(" steps=9")
+    # Else each node has a copy of the model, of which the check of its memory assumes one for all.
+    assert " dcn_data_parallelism=1 dcn_fsdp_parallelism=-1 " in first
     (manifest,) = rendered("eks-512-gpus", "maxtext", nodes="2", tensor_parallel="4")
     (pod,) = pods(manifest)
     command = pod["containers"][0]["command"]

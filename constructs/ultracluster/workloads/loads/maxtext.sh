@@ -10,9 +10,11 @@ node() {
     export NVTE_FUSED_ATTN=1 XLA_PYTHON_CLIENT_MEM_FRACTION=0.90
     export XLA_FLAGS="--xla_gpu_enable_latency_hiding_scheduler=true ${XLA_FLAGS:-}"
     cd "${MAXTEXT:-/opt/maxtext}" || return
+    # Between nodes too, the model is shared (FSDP): by default each node has a copy, and it must fit into one.
     exec python3 ${reporter:+"$reporter"} -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml \
-        run_name=run model_name="$model" hardware=gpu_multiprocess attention=cudnn_flash_te remat_policy=minimal_flash \
-        scan_layers=false use_iota_embed=true logits_dot_in_fp32=false per_device_batch_size=2 max_target_length=4096 \
+        run_name=run model_name="$model" hardware=gpu_multiprocess \
+        dcn_data_parallelism=1 dcn_fsdp_parallelism=-1 attention=cudnn_flash_te remat_policy=minimal_flash \
+        use_iota_embed=true logits_dot_in_fp32=false per_device_batch_size=2 max_target_length=4096 \
         enable_goodput_recording=false monitor_goodput=false enable_checkpoint_cloud_logger=false \
         dataset_type=synthetic "$@"
 }
