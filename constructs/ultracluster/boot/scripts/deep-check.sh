@@ -10,8 +10,7 @@
 #   --dcgm   level of `dcgmi diag`: 1 takes seconds, 2 up to 11 minutes, 4 up to 2 1/4 hours; 0 is none (default: 2).
 #            https://github.com/awslabs/awsome-distributed-ai, 4.validation_and_observability/2.gpu-cluster-healthcheck
 #            (commit 95b939c of 2026-07-23, read 2026-11-20)
-#   --nccl   whether the all-reduce is run (default: yes). NCCL_TEST names its program; else it is looked for where AWS's
-#            images have it.
+#   --nccl   whether the all-reduce is run (default: yes). NCCL_TEST names its program; else nccl-judge finds it.
 #
 # Its output names every bad node. Exit code 0: nothing is wrong, as far as is known. 1: something is. 2: wrong usage.
 set -Eeuo pipefail
@@ -61,23 +60,11 @@ diagnose() {
     return 1
 }
 
-find_program() {
-    local found
-    for found in "${NCCL_TEST:-}" "$root"/opt/nccl-tests/build/all_reduce_perf \
-        "$root"/usr/local/cuda*/efa/test-cuda*/all_reduce_perf; do
-        if [ -x "$found" ]; then
-            echo "$found"
-            return
-        fi
-    done
-    return 1
-}
-
 all_reduce() {
     local program gpus type output rc=0
     gpus=$(nvidia-smi --list-gpus | wc -l)
     type=$(cat "$root/etc/ultracluster/instance-type")
-    program=$(find_program) || {
+    program=$("$judge" --program) || {
         echo "FAILED: there is no all_reduce_perf; set NCCL_TEST to one that all nodes have"
         return 1
     }

@@ -5,8 +5,8 @@
 #
 #   --gpus   GPUs of a node
 #   --efa    EFA devices of a node
-#   --nccl   whether pairs of nodes run an all-reduce (default: yes). NCCL_TEST names its program; else it is looked for
-#            where AWS's images have it.
+#   --nccl   whether pairs of nodes run an all-reduce (default: yes). NCCL_TEST names its program; else nccl-judge finds
+#            it.
 #
 # Each node: GPUs, EFA devices, the results of its own health checks, also those with which the circuit breaker keeps it
 # in service, and Lustre over EFA. Then all pairs of nodes at once: 2 and 16 GiB, against the published floor of the type
@@ -85,18 +85,6 @@ check_nodes() {
             echo "$node does not answer within $limit s"
         fi
     done
-}
-
-find_program() {
-    local found
-    for found in "${NCCL_TEST:-}" "$root"/opt/nccl-tests/build/all_reduce_perf \
-        "$root"/usr/local/cuda*/efa/test-cuda*/all_reduce_perf; do
-        if [ -x "$found" ]; then
-            echo "$found"
-            return
-        fi
-    done
-    return 1
 }
 
 # Run the all-reduce on a pair. What the judge says is in $here/PAIR.judged, and the bandwidth of the largest in .found.
@@ -188,7 +176,7 @@ main() {
     done
     [ "${#rest[@]}" -gt 1 ] || return 0
     type=$(cat "$root/etc/ultracluster/instance-type")
-    program=$(find_program) || {
+    program=$("$judge" --program) || {
         log "no all_reduce_perf on $(uname -n): set NCCL_TEST to one that all nodes have"
         exit 1
     }

@@ -2,6 +2,7 @@
 # Judge a run of nccl-tests' all_reduce_perf by its output.
 #
 #   nccl-judge.sh --type INSTANCE_TYPE --nodes N --gpus-per-node N <OUTPUT
+#   nccl-judge.sh --program    print the path of all_reduce_perf: NCCL_TEST, or where AWS's images have it
 #
 # Floors are in /etc/ultracluster/nccl-floors: a type, nodes, bytes and the bus bandwidth in GB/s on each line. Each is
 # for one type, number of nodes and message size; for every other size it prints `no floor known`.
@@ -21,6 +22,13 @@ usage() {
     exit 2
 }
 
+if [ "${1:-}" = --program ]; then
+    for program in "${NCCL_TEST:-}" "$root"/opt/nccl-tests/build/all_reduce_perf \
+        "$root"/usr/local/cuda*/efa/test-cuda*/all_reduce_perf; do
+        [ ! -x "$program" ] || { echo "$program" && exit; }
+    done
+    exit 1
+fi
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || usage "$1 needs a value"
     case $1 in
