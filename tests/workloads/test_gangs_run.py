@@ -94,7 +94,7 @@ def test_a_pod_that_ends_requests_a_checkpoint_of_all_and_the_gang_restarts_at_n
     assert [rule["action"] for rule in rules if code in rule.get("onExitCodes", {}).get("values", [])] == ["FailJob"]
     (free,) = GANG_FAILURES["rules"]
     assert (free["action"], free["onJobFailureReasons"]) == ("RestartJobSetAndIgnoreMaxRestarts", ["PodFailurePolicy"])
-    assert pods[0].grace == 120
+    assert pods[0].grace == 300
 
 
 def test_a_gang_that_is_admitted_again_does_not_end_for_an_earlier_request(pods: list[Pod]) -> None:

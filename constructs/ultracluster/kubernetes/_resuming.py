@@ -9,9 +9,10 @@ from ultracluster.kubernetes._reporting import PYTHON
 _GANG = f"{PYTHON}/ultracluster_gang.sh"
 #: Exit code of a program that ended as requested: the gang restarts, at no cost to its restarts.
 REQUESTED_END = 85
-# As long as the notice of a Spot Instance:
+# As long as jobs of Slurm have before their time limit. A pod that has written its checkpoint ends at once. A Spot
+# Instance leaves two minutes of it:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html (read 2026-11-23)
-_GRACE_SECONDS = 120
+_GRACE_SECONDS = 300
 _TOKEN = {"key": "token", "name": "hugging-face", "optional": True}
 
 
