@@ -79,3 +79,21 @@ def test_the_check_of_kubernetes_names_older_software_and_cordons_for_gpus_alone
     done = subprocess.run(check["command"], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, (tmp_path / "reason").read_text().strip()) == (failed, verdict), done.stdout + done.stderr
     assert "/opt/amazon" in [mount["mountPath"] for mount in check["volumeMounts"]]
+
+
+@pytest.mark.parametrize(("nccl", "code"), [("2.30.4", 0), ("2.18.1", 1)])
+def test_a_job_of_kubernetes_compares_the_software_of_a_container_image(tmp_path: Path, nccl: str, code: int) -> None:
+    (file,) = workload_files(cluster("kubernetes"), "health", settings={"image": "my/image:1", "software": "nccl=2.20"})
+    jobs = {item["metadata"]["name"]: item for item in yaml.safe_load_all(file.text)}
+    pod = jobs["software-train"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert (container["image"], pod["restartPolicy"]) == ("my/image:1", "Never")
+    assert pod["nodeSelector"] == jobs["dcgm-train"]["spec"]["template"]["spec"]["nodeSelector"]
+    package = tmp_path / "nvidia_nccl_cu13-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text(f"Metadata-Version: 2.1\nName: nvidia-nccl-cu13\nVersion: {nccl}\n")
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path), "ULTRACLUSTER_ROOT": str(tmp_path)}
+    command = [*container["command"], *container["args"]]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ("nccl 2.18.1 is older than 2.20" in done.stdout) == bool(code)

@@ -194,9 +194,9 @@ DCGM = KubernetesForm(
         f"DCGM's diagnostics on {'all' if nodes == group.working else nodes} nodes of {group.name}"
     ),
     objects=lambda platform, group, _, given: dcgm_check(
-        platform, group, nodes=given.nodes, software=software_versions(given.software)
+        platform, group, nodes=given.nodes, software=software_versions(given.software), image=given.image
     ),
-    settings=("nodes", "gpus", "software"),
+    settings=("nodes", "gpus", "software", "image"),
 )
 NCCL = KubernetesForm(
     file="nccl.yaml",

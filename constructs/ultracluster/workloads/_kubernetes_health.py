@@ -49,6 +49,7 @@ def dcgm_check(
     *,
     nodes: int | None = None,
     software: Mapping[str, str] = MappingProxyType({}),
+    image: str = "",
 ) -> list[Object]:
     """Return DCGM's diagnostics on idle nodes of a group at once: by default, on all that are not spare.
 
@@ -59,11 +60,12 @@ def dcgm_check(
         group: Node group.
         nodes: Number of nodes.
         software: Oldest versions instead of those of the type and of the platform, by name of the part.
+        image: Container image whose software a second job compares, or an empty text.
 
     See: https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html (read 2026-11-21)
     """
-    name = f"dcgm-{group.name}"
-    oldest = oldest_software(group.instance_type, "node", {**platform.software, **software})
+    name, software = f"dcgm-{group.name}", {**platform.software, **software}
+    oldest = oldest_software(group.instance_type, "node", software)
     pod = node_pod(
         platform,
         group,
@@ -90,7 +92,28 @@ def dcgm_check(
         "parallelism": nodes or group.working,
         "template": {"spec": {**_with_cordon(pod, group, "dcgm", [where]), "restartPolicy": "Never"}},
     }
-    return [make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)]
+    check = make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)
+    return [check, *([_image_check(platform, group, software, image)] if image else [])]
+
+
+def _image_check(platform: Platform, group: PlatformNodes, software: Mapping[str, str], image: str) -> Object:
+    """Return a job that fails, and names the software of an image that is older than the type needs."""
+    oldest = oldest_software(group.instance_type, "container", software)
+    container = {
+        "command": ["bash", "-c", scripts.text("software-check.sh"), "software-check"],
+        "args": [f"{name}={version}" for name, version in oldest.items()],
+        "image": image,
+        "name": "software",
+        "resources": _small("500m"),
+    }
+    pod = {"containers": [container], "nodeSelector": group.labels, "restartPolicy": "Never"}
+    spec = {
+        "activeDeadlineSeconds": _DEADLINE_SECONDS,
+        "backoffLimit": 0,
+        "template": {"spec": {**pod, "tolerations": group.tolerations}},
+    }
+    name = f"software-{group.name}"
+    return make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)
 
 
 def nccl_check(
