@@ -126,6 +126,22 @@ def test_rejects_dranet_before_1_34() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "scheduler: kai, ready-timeout: 1 h",
+            "is a setting of the Kueue of scheduler: kueue, and scheduler is kai; re",
+        ),
+        ("ready-timeout: 4 min", "must be from 5 min, in which a node pulls an image, to 24 h, got 4 min"),
+        ("ready-timeout: 2 d", "must be from 5 min, in which a node pulls an image, to 24 h, got 2 d"),
+    ],
+)
+def test_rejects_a_time_that_pods_cannot_have(given: str, message: str) -> None:
+    assert f"kubernetes.ready-timeout: {message}" in problem("admins:", f"{given}, admins:", GOOD)
+    assert read("admins:", "ready-timeout: 2 h, admins:", GOOD).kubernetes.ready_timeout.seconds == 7_200
+
+
+@pytest.mark.parametrize(
     ("endpoint", "message"),
     [
         ("public", "must be a list of ranges beside the VPC, as in [203.0.113.0/24], [] for none, or anywhere"),

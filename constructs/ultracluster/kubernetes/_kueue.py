@@ -24,9 +24,6 @@ _HOSTNAME = "kubernetes.io/hostname"
 # https://docs.aws.amazon.com/eks/latest/userguide/ml-workload-topology.html (read 2026-11-20): a fourth layer on P6.
 _LAYER = "topology.k8s.aws/network-node-layer-"
 _CLIQUE = "nvidia.com/gpu.clique"
-# A gang whose pods are not all ready by then gives its nodes back; a node that is pulled or replaced has as long.
-_READY_MINUTES = 20
-_RECOVERY_MINUTES = 10
 
 
 def kueue_release(platform: Platform) -> HelmRelease:
@@ -183,9 +180,11 @@ def _configuration(platform: Platform) -> str:
         "webhook": {"port": 9443},
         "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
         "clientConnection": {"qps": 300, "burst": 500},
+        # Of the whole cluster: 0.19 has none for a workload. A server loads its model again after a restart, so that
+        # recovery has as long: https://github.com/kubernetes-sigs/kueue/issues/4803 (read 2026-11-26).
         "waitForPodsReady": {
-            "timeout": f"{_READY_MINUTES}m",
-            "recoveryTimeout": f"{_RECOVERY_MINUTES}m",
+            "timeout": f"{platform.ready_seconds}s",
+            "recoveryTimeout": f"{platform.ready_seconds}s",
             "blockAdmission": False,
             "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": 5, "backoffBaseSeconds": 60},
         },

@@ -44,6 +44,7 @@ class Platform:
         training_operator: The cluster has the training operator of HyperPod, an EKS add-on.
         software: Oldest versions of software instead of those of the type, by name of the part.
         service_karpenter: HyperPod runs Karpenter for elastic groups, with definitions of its own.
+        ready_seconds: Time that Kueue gives the pods of a job to become ready, at their start and after a restart.
     """
 
     cluster: str
@@ -66,6 +67,7 @@ class Platform:
     training_operator: bool = False
     service_karpenter: bool = False
     software: Mapping[str, str] = field(default_factory=dict)
+    ready_seconds: int = 1_200
 
     @property
     def tenants(self) -> tuple[Team, ...]:

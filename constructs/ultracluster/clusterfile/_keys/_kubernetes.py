@@ -79,6 +79,7 @@ Kubernetes = TypedDict(
         "platform": Literal["admin-host", "code-build", "argo-cd", "none"],
         "argo-cd": ArgoCd,
         "scheduler": Literal["kueue", "volcano", "kai", "task-governance"],
+        "ready-timeout": str,
         "teams": Mapping[str, Team],
         "efa": Literal["device-plugin", "dranet"],
         "gpu": Literal["device-plugin", "gpu-operator", "dra-driver"],

@@ -28,6 +28,7 @@ _REGISTRY = warning(
     "kubernetes-registry", "A registry beside Amazon ECR of the region needs more than the role of nodes."
 )
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
+_READY = error("kubernetes-ready-timeout", "Kueue takes the nodes of pods that are not ready in time back.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
 _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
 _HYPERPOD = error("kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod need its nodes, and some much more.")
@@ -47,6 +48,7 @@ _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerock
 _ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zone and with the image of the cluster.")
 
 _HERE: Path = ("kubernetes",)
+_READY_LEAST, _READY_MOST = 300, 86_400
 
 
 def check_kubernetes(draft: Draft) -> Iterator[Problem]:
@@ -63,12 +65,24 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
             f"dranet needs Kubernetes {eks.DRANET_FROM} or newer, got {requested.version}; write efa: device-plugin"
         )
         yield _DRANET((*_HERE, "efa"), message)
+    if "ready_timeout" in requested.model_fields_set:
+        yield from _check_ready(requested)
     names = [group.name for group in draft.node_groups]
     for team, share in requested.teams.items():
         for name in share.nodes or {}:
             if name not in names:
                 message = f"there is no node group {name}; there are {', '.join(names)}"
                 yield _TEAM((*_HERE, "teams", team, "nodes", name), message, at_key=True)
+
+
+def _check_ready(requested: Kubernetes) -> Iterator[Problem]:
+    path = (*_HERE, "ready-timeout")
+    if requested.scheduler != "kueue":
+        message = f"is a setting of the Kueue of scheduler: kueue, and scheduler is {requested.scheduler}"
+        yield _READY(path, f"{message}; remove it", at_key=True)
+    elif not _READY_LEAST <= requested.ready_timeout.seconds <= _READY_MOST:
+        limits = f"{_READY_LEAST // 60} min, in which a node pulls an image, to {_READY_MOST // 3600} h"
+        yield _READY(path, f"must be from {limits}, got {requested.ready_timeout}")
 
 
 def _check_notifications(draft: Draft) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ultracluster.catalogue.schedulers import eks, eks_add_ons
 from ultracluster.clusterfile._problems import shown
+from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._argo_cd import ArgoCd
@@ -229,6 +230,11 @@ class Kubernetes(Section):
         default="kueue",
         description="What admits gangs: kueue, or volcano or kai, which also place their pods. On SageMaker HyperPod "
         "also task-governance, whose add-on has a Kueue of its own.",
+    )
+    ready_timeout: t.Duration = Field(
+        default=Duration.parse("20 min"),
+        description="Time that Kueue gives the pods of a job to become ready, at their start and after a restart. Then "
+        "it takes the nodes back, and queues the job again. A server is ready once it has loaded its model.",
     )
     teams: dict[TeamName, Team] = Field(
         default={}, description="Teams that share the nodes, by name. Default: one team, research, that has all."
