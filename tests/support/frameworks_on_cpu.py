@@ -11,10 +11,14 @@ from typing import Any
 
 import torch
 import torch._utils
+from torch.distributed.fsdp import FSDPModule
 
 
 def titan() -> Any:
-    """Return the program for torchtitan, which reads the memory of GPUs, and has an attention for GPUs."""
+    """Return the program for torchtitan, which reads the memory of GPUs, and has an attention for GPUs.
+
+    Gloo has no sum with a factor, which FSDP2 chooses for the one of torchtitan: PyTorch's own option is another sum.
+    """
     cpu: Any = torch.cpu
     torch._utils._get_available_device_type = lambda: "cpu"
     cpu.get_device_name = lambda *_: "CPU"
@@ -31,6 +35,13 @@ def titan() -> Any:
         return configured(config)
 
     program._configured = on_cpu
+    divide = FSDPModule.set_gradient_divide_factor
+
+    def divide_by_sum(module: Any, factor: float) -> None:
+        divide(module, factor)
+        module.set_force_sum_reduction_for_comms(True)
+
+    FSDPModule.set_gradient_divide_factor = divide_by_sum
     return program
 
 

@@ -89,7 +89,9 @@ def test_shellcheck_passes_every_kind_of_line_of_the_job_files(tmp_path: Path) -
 
 def test_each_queue_with_gpus_gets_every_kind_and_others_get_none() -> None:
     paths = [job.path for job in slurm_jobs(example("slurm-mixed"))]
-    assert paths == [f"{queue}/{kind}.sbatch" for queue in ("train", "tune", "serve", "pool") for kind in KINDS]
+    every = [f"{queue}/{kind}.sbatch" for queue in ("train", "tune", "serve", "pool") for kind in KINDS]
+    # Nodes of this queue have one GPU each, and Megatron's default recipe has tensor parallelism of 4.
+    assert paths == [path for path in every if path != "serve/megatron.sbatch"]
 
 
 def test_the_main_job_is_512_gpus_on_64_nodes_and_goes_on_after_a_failure() -> None:

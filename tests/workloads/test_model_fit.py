@@ -159,6 +159,16 @@ def test_the_interval_of_checkpoints_follows_from_the_nodes_without_a_model(node
     assert "\ncheckpoint_seconds=77\n" in text
 
 
+def test_torchtitan_writes_checkpoints_by_the_clock_unless_steps_are_given() -> None:
+    given = {"parameters": "70B", "recipe": "llama3_70b"}
+    for cluster in (SLURM, EKS):
+        (text,) = files(cluster, "torchtitan", **given)
+        assert "--checkpoint.interval" not in text
+        assert "--training.global_batch_size=" in text
+        (text,) = files(cluster, "torchtitan", checkpoint_steps="9", **given)
+        assert "--checkpoint.interval=9" in text
+
+
 def test_settings_of_a_plan_are_those_of_the_job() -> None:
     plan = plan_training(Model.of(70e9), tokens=1e12, instance_type="p5en.48xlarge", nodes=16)
     settings = workloads.plan_settings(plan, "pretrain")
@@ -201,3 +211,29 @@ def test_a_job_whose_data_is_missing_ends_before_its_nodes_work(tmp_path: Path) 
     for name in ("pretrain", "finetune", "megatron", "maxtext"):
         for gang in files(EKS, name, data="/fsx/tokens/part"):
             assert "name: ULTRACLUSTER_DATA\n" in gang
+
+
+def test_rejects_a_server_that_cannot_load_its_model_before_kueue_takes_its_nodes() -> None:
+    text = """
+name: abc
+region: us-east-2
+zone: use2-az1
+orchestrator: {orchestrator}
+nodes: {{train: {{type: p5en.48xlarge, count: 4}}}}
+storage: {{lustre: {{deployment-type: PERSISTENT_2, capacity: 4800 GiB, tier: 125 MB/s/TiB}}}}
+kubernetes: {{admins: ["arn:aws:iam::123456789012:role/a"]{more}}}
+"""
+    model = {"parameters": "405B", "nodes": "2"}
+    small = loads(text.format(orchestrator="kubernetes", more=""), "x")
+    with pytest.raises(Refusal) as caught:
+        files(small, "inference", **model)
+    assert str(caught.value).strip() == (
+        "weights of 810 GB at the 586 MB/s of the file system take 23 min, and Kueue takes the nodes of a server back "
+        "that is not ready within 20 min: set kubernetes.ready-timeout to 48 min, or more throughput [job-ready]"
+    )
+    for allowed in ({**model, "precision": "fp8"}, {**model, "model": "meta-llama/Llama-3.1-405B"}):
+        assert files(small, "inference", **allowed)
+    longer = loads(text.format(orchestrator="kubernetes", more=", ready-timeout: 48 min"), "x")
+    volcano = loads(text.format(orchestrator="kubernetes", more=", scheduler: volcano"), "x")
+    assert files(longer, "inference", **model)
+    assert files(volcano, "inference", **model)

@@ -15,7 +15,7 @@ SCRIPTS = ROOT / "constructs/ultracluster/boot/scripts"
 ON_CPU = ROOT / "tests/support/frameworks_on_cpu.py"
 TITAN = (
     *("titan", "llama3_debugmodel", "--training.steps=4", "--training.seq-len=32", "--training.local-batch-size=1"),
-    *("--debug.seed=1", "--dump_folder=run", "--checkpoint.interval=3", "--training.mixed_precision_param=float32"),
+    *("--debug.seed=1", "--dump_folder=run", "--training.mixed_precision_param=float32"),
 )
 FINETUNE = (
     *("finetune", "--steps=4", "--length=32", "--batch=8", "--rate=0.01"),
@@ -24,26 +24,33 @@ FINETUNE = (
 
 
 class Program:
-    """A program in a directory, as the launcher of a job file starts it, in one process."""
+    """A program in a directory, as the launcher of a job file starts it, in one process or more."""
 
-    def __init__(self, directory: Path, *command: str) -> None:
+    def __init__(self, directory: Path, *command: str, processes: int = 1) -> None:
         self.directory, self.command = directory, command
+        (port,) = free_ports(1)
+        self.launcher = [str(BIN / "python"), "-W", "ignore"]
+        if processes > 1:
+            self.launcher = [str(BIN / "torchrun"), f"--nproc-per-node={processes}", f"--master-port={port}"]
+            self.launcher.append("--local-ranks-filter=0")
         for name in ("metrics", "run"):
             (directory / name).mkdir()
         self.environment = {
             **ENVIRONMENT,
             **{"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"},
-            **{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0])},
+            **{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)},
             **{"HF_HUB_OFFLINE": "1", "DS_ACCELERATOR": "cpu", "HOME": str(directory), "PATH": f"{BIN}:/usr/bin:/bin"},
             "ULTRACLUSTER_JOB_METRICS": str(directory / "metrics"),
             "ULTRACLUSTER_CHECKPOINTS": str(directory / "run"),
             "ULTRACLUSTER_GPU_FLOPS": "1e12",
             "CHECKPOINT_REQUEST": str(directory / "please"),
+            "ULTRACLUSTER_CHECKPOINT_SECONDS": "0.001",
+            "PYTHONWARNINGS": "ignore",
         }
 
     def run(self) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(BIN / "python"), "-W", "ignore", str(SCRIPTS / "ultracluster_run.py"), str(ON_CPU), *self.command],
+            [*self.launcher, str(SCRIPTS / "ultracluster_run.py"), str(ON_CPU), *self.command],
             env=self.environment,
             cwd=self.directory,
             capture_output=True,
@@ -57,17 +64,18 @@ class Program:
 
 
 @pytest.mark.parametrize(
-    ("command", "loss", "written", "tokens"),
+    ("command", "processes", "loss", "written", "tokens"),
     [
-        (TITAN, r"step: +(\d+) .*?loss: +([\d.]+)", "checkpoint/step-{}/.metadata", 3 * 32),
-        (FINETUNE, r"()'loss': '([\d.]+)'", "checkpoint-{}/latest", 4 * 8 * 32),
+        # FSDP2 shards the parameters over both.
+        (TITAN, 2, r"step: +(\d+) .*?loss: +([\d.]+)", "checkpoint/step-{}/.metadata", 3 * 2 * 32),
+        (FINETUNE, 1, r"()'loss': '([\d.]+)'", "checkpoint-{}/latest", 4 * 8 * 32),
     ],
     ids=["torchtitan", "deepspeed"],
 )
 def test_a_requested_run_ends_with_a_checkpoint_and_continues_with_the_next_step(
-    tmp_path: Path, command: tuple[str, ...], loss: str, written: str, tokens: int
+    tmp_path: Path, command: tuple[str, ...], processes: int, loss: str, written: str, tokens: int
 ) -> None:
-    program = Program(tmp_path, *command)
+    program = Program(tmp_path, *command, processes=processes)
     (tmp_path / "please").touch()
     first = program.run()
     assert first.returncode == 0, first.stderr
@@ -79,7 +87,8 @@ def test_a_requested_run_ends_with_a_checkpoint_and_continues_with_the_next_step
     losses = [float(value) for _, value in re.findall(loss, second.stdout + second.stderr)]
     assert len(losses) == 3
     assert losses[2] < float(re.findall(loss, first.stdout + first.stderr)[0][1])
-    assert (tmp_path / "run" / written.format(4)).exists()
+    # At the interval, and at the end.
+    assert all((tmp_path / "run" / written.format(step)).exists() for step in (3, 4))
     metrics = program.metrics()
     assert (metrics["train_step"], metrics["train_tokens_total"]) == (4, tokens)
     assert metrics["train_loss"] == pytest.approx(losses[2], rel=1e-3)

@@ -206,9 +206,19 @@ def test_rejects_what_the_group_cannot_run(cluster: str, name: str, settings: di
         files(cluster, name, **settings)
 
 
-def test_rejects_a_group_that_does_not_exist_and_a_cluster_without_gpus() -> None:
+def test_rejects_a_group_that_does_not_exist_or_does_not_fit_and_a_cluster_without_gpus() -> None:
     with pytest.raises(Refusal, match=r"a queue with GPUs must be one of train, got 'tune'"):
         files("slurm-512-gpus", "pretrain", group="tune")
+    with pytest.raises(
+        Refusal,
+        match=r"tensor_parallel=4 of the default recipe of megatron does not divide the 1 GPUs of .* use one of 1",
+    ):
+        files("slurm-mixed", "megatron", group="serve")
+    assert files("slurm-mixed", "megatron", group="serve", tensor_parallel="1")
+    assert files("slurm-mixed", "megatron", group="serve", recipe="another"), "its degrees are not known"
+    written = {file.path for file in workloads.slurm_jobs(example("slurm-mixed"))}
+    assert "train/megatron.sbatch" in written
+    assert "serve/megatron.sbatch" not in written
     with pytest.raises(Refusal, match=r"a group with GPUs must be one of .*, got 'tune'"):
         files("eks-512-gpus", "pretrain", group="tune")
     text = (ROOT / "examples" / "slurm-minimal.yaml").read_text().replace("p5.48xlarge", "m7i.8xlarge")

@@ -64,6 +64,8 @@ def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
     if row.holds == "layout" and "FSDP" in str(plan["layout"].value):
         # The framework shares the optimizer alone: its layout and its steps follow from the size of the model.
         names = {name: None for name in names if name not in (*DEGREES, "checkpoint_steps")}
+    if row.by_time:
+        names.pop("checkpoint_steps", None)
     return settings_of(plan, list(names))
 
 
@@ -139,6 +141,7 @@ def _room_of_nodes(cluster: ClusterFile, platform: Platform, group: PlatformNode
         domain=segment(group.ultraserver.instances) if group.ultraserver else 1,
         mounts=tuple(platform.volumes),
         lustre=cluster.lustre_spec,
+        ready_seconds=platform.ready_seconds if platform.scheduler == "kueue" else None,
     )
 
 

@@ -20,7 +20,7 @@ def job_objects(platform: Platform) -> Iterator[tuple[str, str, list[Object]]]:
     for group in platform.gpu_groups:
         for workload in WORKLOADS.values():
             for form in kubernetes_forms(workload, platform):
-                if form.fits(platform, group):
+                if workload.runs_on(group.instance_type.gpus) and form.fits(platform, group):
                     yield _objects(platform, form, group, Settings())
 
 

@@ -9,7 +9,7 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning.lustre import LustreSpec, checkpoint_bytes
 from ultracluster.rules import Message, error
 from ultracluster.workloads._frameworks import DEGREES
-from ultracluster.workloads._workload import Form, Holds, Settings
+from ultracluster.workloads._workload import Form, Holds, Settings, Workload
 
 if TYPE_CHECKING:
     from ultracluster.planning import Plan
@@ -43,15 +43,15 @@ def checkpoint_seconds(nodes: int, stall: float | None = None) -> int:
 
 
 def fitted(
-    form: Form, holds: Holds, record: InstanceType, nodes: int, given: Settings, lustre: LustreSpec | None
+    workload: Workload, form: Form, record: InstanceType, nodes: int, given: Settings, lustre: LustreSpec | None
 ) -> tuple[Settings, list[Message]]:
     """Return the settings with what follows from the model, and the errors of a model that does not fit.
 
     Without a size of the model nothing is known of its memory.
 
     Args:
+        workload: The workload.
         form: Form of the file.
-        holds: Part of the model that a GPU holds.
         record: Type of the nodes.
         nodes: Nodes of the job.
         given: Settings.
@@ -61,6 +61,7 @@ def fitted(
         return given, []
     from ultracluster.planning.workload import Model
 
+    holds = workload.holds
     try:
         model = Model.of(given.parameters, active=given.active_parameters)
         if holds == "serving":
@@ -74,7 +75,7 @@ def fitted(
     except ValueError as refusal:
         return given, [_MEMORY(str(refusal))]
     errors = _too_full(size, lustre)
-    return _with_plan(form, given, plan), errors
+    return _with_plan(workload, form, given, plan), errors
 
 
 def plan_settings(plan: "Plan", names: Sequence[str]) -> dict[str, str]:
@@ -142,7 +143,7 @@ def _training(
     raise AssertionError("there is a layout")
 
 
-def _with_plan(form: Form, given: Settings, plan: "Plan") -> Settings:
+def _with_plan(workload: Workload, form: Form, given: Settings, plan: "Plan") -> Settings:
     """Return the settings with the interval of the plan, and with its degrees if none is given."""
     seconds = given.checkpoint_seconds or round(plan.checkpoint_interval_seconds)
     more = {"checkpoint_seconds": seconds, "recompute": "full recomputation" in str(plan["layout"].value)}
@@ -151,7 +152,7 @@ def _with_plan(form: Form, given: Settings, plan: "Plan") -> Settings:
     more["request_seconds"] = max(given.request_seconds, 60 * ceil(needed / 60))
     if "checkpoint_steps" in form.settings:
         steps = max(1, round(seconds / plan.number("step_seconds")))
-        more["checkpoint_steps"] = given.checkpoint_steps or steps
+        more["checkpoint_steps"] = given.checkpoint_steps or (0 if workload.by_time else steps)
         # The steps of the plan.
         more["sequence"] = given.sequence or _SEQUENCE
         gpus = round(plan.number("gpus"))

@@ -71,6 +71,7 @@ def slurm_jobs(cluster: ClusterFile) -> tuple[JobFile, ...]:
         for queue in queue_shapes(cluster)
         for workload in WORKLOADS.values()
         for form in slurm_forms(workload)
+        if workload.runs_on(queue.instance_type.gpus)
         if (queue.shared or not form.on_shared) and slurm_nodes(form, queue) <= queue.nodes
     )
 

@@ -15,6 +15,7 @@ TRAINING = (
         summary="pre-training with torchtitan: FSDP2, tensor, pipeline, context and expert parallel",
         needs="all nodes that are not spare; synthetic tokens, or data in token files",
         holds="layout",
+        by_time=True,
         fp8=False,
         forms=(
             SlurmForm(
@@ -42,6 +43,7 @@ TRAINING = (
         summary="pre-training or fine-tuning by a recipe of Megatron Bridge, on Megatron Core",
         needs="all nodes that are not spare; the recipe's model from Hugging Face; synthetic tokens, or data",
         holds="layout",
+        tensor=4,
         forms=(
             SlurmForm(
                 file="megatron.sbatch",

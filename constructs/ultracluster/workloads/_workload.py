@@ -86,6 +86,8 @@ class Workload:
         holds: Part of the model that a GPU holds.
         fp8: False if it has no setting for FP8.
         inside: Degrees of parallelism whose product must divide the GPUs of a node.
+        tensor: GPUs of a tensor-parallel group of its default recipe.
+        by_time: Whether its program writes checkpoints by the clock, so that it needs no number of steps.
     """
 
     name: str
@@ -96,6 +98,12 @@ class Workload:
     holds: Holds = ""
     fp8: bool = True
     inside: tuple[str, ...] = ()
+    tensor: int = 1
+    by_time: bool = False
+
+    def runs_on(self, gpus: int) -> bool:
+        """Return whether its default recipe runs on nodes with this many GPUs."""
+        return gpus % self.tensor == 0
 
     def settings(self, form: Form) -> tuple[str, ...]:
         """Return the names of all settings of a form."""

@@ -4,8 +4,9 @@
 
 The first argument is a configuration of torchtitan, such as llama3_8b, llama3_70b or deepseek_v3_16b; the others are
 its options. `--dataloader.dataset_path` is a directory of token files: *.bin of unsigned 16-bit integers, or *.u32 of
-32-bit ones, which vocabularies of more than 65,536 tokens need; else the tokens are synthetic. If the file
-CHECKPOINT_REQUEST exists, it writes a checkpoint and ends with exit code 0.
+32-bit ones, which vocabularies of more than 65,536 tokens need; else the tokens are synthetic. It writes a checkpoint
+every ULTRACLUSTER_CHECKPOINT_SECONDS, or every `--checkpoint.interval` steps. If the file CHECKPOINT_REQUEST exists, it
+writes a checkpoint and ends with exit code 0.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from ultracluster_data import Files, Synthetic  # type: ignore[import-not-found]
 
 # A vocabulary that each model has.
 _SYNTHETIC = 2048
+# Steps between two checkpoints that no run has: the clock decides.
+_BY_TIME = sys.maxsize
 
 
 class Tokens(BaseDataLoader):  # type: ignore[misc]
@@ -111,6 +114,7 @@ def _configured(config: Any) -> Any:
     config.validator.enable = config.profiler.enable_profiling = False
     # The last checkpoint of a run that a request ends is continued too.
     config.checkpoint.enable, config.checkpoint.last_save_model_only = True, False
+    config.checkpoint.interval = _BY_TIME
     config.metrics.log_freq = 1
     # torchtitan 0.3.0 has newer defaults than PyTorch 2.13, whose fully_shard refuses the other backend.
     config.parallelism.spmd_backend, config.training.disable_cuda_graphs = "partial_dtensor", True
@@ -124,8 +128,11 @@ def report(trainer: type, processor: type) -> None:
 
     def run(self: Any) -> Any:
         file = Path(os.environ.get("CHECKPOINT_REQUEST") or Path(self.config.dump_folder) / "checkpoint-request")
-        state["job"] = ultracluster_job.Job(flops_per_token=self.metrics_processor.num_flops_per_token)
-        state["requests"] = Requests(file, seconds=float("inf"), steps=0)
+        planned = float(os.environ.get("ULTRACLUSTER_CHECKPOINT_SECONDS") or 1800)
+        seconds = planned if self.config.checkpoint.interval == _BY_TIME else None
+        flops = self.metrics_processor.num_flops_per_token
+        state["job"] = ultracluster_job.Job(checkpoint_interval=seconds, flops_per_token=flops)
+        state["requests"] = Requests(file, seconds=seconds or float("inf"), steps=0)
         return train(self)
 
     def train_step(self: Any, data: Any) -> Any:
@@ -136,7 +143,11 @@ def report(trainer: type, processor: type) -> None:
         mesh = self.parallel_dims.get_optional_mesh("loss")
         tokens = (self.ntokens_seen - before) * (mesh.size() if mesh else 1)
         state["job"].step(self.step, tokens=tokens, loss=state.get("loss"))
-        if requests.answers(exchange, self.step)[0]:
+        end, due = requests.answers(exchange, self.step)
+        if self.config.checkpoint.interval == _BY_TIME:
+            # torchtitan saves after this step if its number is a multiple.
+            self.checkpointer.interval = self.step if due else _BY_TIME
+        if end:
             self.config.training.steps = self.step
             requests.done()
         return result
