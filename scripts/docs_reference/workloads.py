@@ -1,44 +1,24 @@
 """Generate the reference of the workloads."""
 
 from docs_reference.markdown import code, page, table
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, instance_type, software_set
+from support.generations import FAMILIES, GENERATIONS, ON_CPUS, OPERATED, cluster, support
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, software_set
 from ultracluster.catalogue.training import WORKLOAD_FIGURES
-from ultracluster.clusterfile import loads
-from ultracluster.rules import Refusal
-from ultracluster.workloads import IMAGES, VARIABLES, WORKLOADS, Workload, workload_files
+from ultracluster.workloads import IMAGES, VARIABLES, WORKLOADS, Workload
 
 _ABOUT = """What each workload of `ultracluster render --workload` does and needs, its files, its settings for `--set`,
 published figures to compare a run with, and where to look when a run is slower. [Jobs](../guides/jobs.md) shows how to
 submit them. The figures are of other systems: the same number of GPUs and the same configuration should come close."""
-_FILE = """
-name: table
-region: us-east-2
-zone: use2-az1
-orchestrator: {orchestrator}
-nodes:
-  gpu: {{type: {type}, count: {count}{more}}}
-storage: {{lustre: {{throughput: 20 GB/s}}}}
-"""
-_BLOCK = ", capacity: {reservations: [cr-0123456789abcdef0], kind: ultraserver, instances: 18}"
-# A type of each generation of GPUs, and the count and capacity of its group.
-_GENERATIONS = {
-    "A100": ("p4d.24xlarge", 4, ""),
-    "H100": ("p5.48xlarge", 4, ""),
-    "H200": ("p5en.48xlarge", 4, ""),
-    "B200": ("p6-b200.48xlarge", 4, ""),
-    "B300": ("p6-b300.48xlarge", 4, ""),
-    "GB200": ("u-p6e-gb200x72", 1, _BLOCK),
-}
-_SUPPORT = """*yes*: the file starts from a published image. *image*: none is published for these CPUs, and
-`image=` names one. *operator*: on HyperPod, with its training operator.
-On Slurm, a real `slurmctld` accepts each file; on Kubernetes, each object is checked against its
-CRD. The training program of `pretrain` runs on CPUs in the tests, through its file on a real Slurm; those of
-`torchtitan` and `finetune` run on CPUs too. No workload has run on GPUs for this table."""
+_SUPPORT = """*accepted*: the file starts from a published image. In the tests, a real `slurmctld` takes it, or the
+schemas of Kubernetes and the CRDs take its objects. *rendered*: it starts from a published image; the Slurm of the
+tests has no topology of blocks. *image*: none is published for these CPUs, and `image=` names one. *operator*: on
+HyperPod, with its training operator; the tests compare the objects with AWS's own model of them. The last column is
+what runs on CPUs in the tests. No workload has run on GPUs for this table."""
 _SOFTWARE = """The oldest version of each part that nodes and container images of a generation need, and the one that
 this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
 `ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what
-is older, on Slurm with `IMAGE=` also in a container image. The key `software` of the cluster file replaces versions,
-and `--set software=driver=590,nccl=2.30` those of one job."""
+is older, with `IMAGE=` on Slurm and `--set image=` on Kubernetes also in a container image. The key `software` of the
+cluster file replaces versions, and `--set software=driver=590,nccl=2.30` those of one job."""
 _VARIABLES = (
     """Environment variables of other software that job files set, all of them. None tunes NCCL or libfabric."""
 )
@@ -46,14 +26,12 @@ _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
 )
 _SERVING = "[Inference](dashboards.md#inference): queue, time to the first token, cache; [Node](dashboards.md#node)"
-# Workloads of an operator that only clusters of HyperPod have.
-_OPERATED = ("elastic", "checkpointless")
 _LOOK = {
     "pretrain": _TRAINING,
     "torchtitan": _TRAINING,
     "megatron": _TRAINING,
     "maxtext": f"{_TRAINING}; MaxText prints its own steps, which are not collected",
-    **dict.fromkeys(_OPERATED, _TRAINING),
+    **dict.fromkeys(OPERATED, _TRAINING),
     "finetune": _TRAINING,
     "rl": f"{_TRAINING}; nodes that generate and nodes that train have different power",
     "inference": _SERVING,
@@ -67,18 +45,20 @@ _LOOK = {
 
 def workloads_page() -> str:
     """Page with the support table and a section for each workload."""
-    header = ("workload", *(f"{family}, {name}" for family in ("Slurm", "Kubernetes") for name in _GENERATIONS))
-    support = [
-        (code(row.name), *(_support(row, family, *given) for family in ("slurm", "kubernetes") for given in _given()))
+    header = ("workload", *(f"{family.capitalize()}, {name}" for family in FAMILIES for name in GENERATIONS),
+              "on CPUs")  # fmt: skip
+    supported = [
+        (code(row.name), *(support(row, family, name)[0] for family in FAMILIES for name in GENERATIONS),
+         ON_CPUS.get(row.name, ("no",))[0])
         for row in WORKLOADS.values()
-    ]
+    ]  # fmt: skip
     images = [
         (code(image.address), image.holds, ", ".join(image.architectures), image.source) for image in IMAGES.values()
     ]
     return page(
         "Workloads",
         _ABOUT,
-        f"## Orchestrators and GPUs\n\n{table(header, support)}\n\n{_SUPPORT}",
+        f"## Orchestrators and GPUs\n\n{table(header, supported)}\n\n{_SUPPORT}",
         *(_section(row) for row in WORKLOADS.values()),
         f"## Software\n\n{_SOFTWARE}\n\n{_software()}",
         f"## Variables\n\n{_VARIABLES}\n\n{_variables()}",
@@ -93,8 +73,8 @@ def _variables() -> str:
 
 def _software() -> str:
     """Table of the oldest and the pinned version of each part, by generation of GPUs."""
-    sets = {name: software_set(instance_type("p6e-gb200.36xlarge" if name == "GB200" else row[0]))
-            for name, row in _GENERATIONS.items()}  # fmt: skip
+    groups = zip(GENERATIONS, cluster("slurm").node_groups, strict=True)
+    sets = {name: software_set(group.instance_type) for name, group in groups}
     rows = []
     for parts in zip(*sets.values(), strict=True):
         first = parts[0]
@@ -102,25 +82,6 @@ def _software() -> str:
         rows.append((code(first.name), first.place, *(part.oldest or "-" for part in parts), pinned, first.source,
                      first.pinned_by or "-"))  # fmt: skip
     return table(("software", "in", *sets, "pinned", "source of the oldest", "pinned by"), rows)
-
-
-def _given() -> list[tuple[str, int, str]]:
-    return list(_GENERATIONS.values())
-
-
-def _support(row: Workload, family: str, instance_type: str, count: int, more: str) -> str:
-    if not any(form.family == family for form in row.forms):
-        return "no"
-    text = _FILE.format(orchestrator=family, type=instance_type, count=count, more=more)
-    try:
-        files = workload_files(loads(text, "table.yaml"), row.name)
-    except Refusal as refusal:
-        if [message.rule.id for message in refusal.messages] == ["job-image"]:
-            return "image"
-        if row.name in _OPERATED:
-            return "operator"
-        raise
-    return "image" if any("# IMAGE    must be set" in file.text for file in files) else "yes"
 
 
 def _section(row: Workload) -> str:

@@ -4,9 +4,18 @@ import re
 
 import docs_reference
 from support import ROOT
+from support.generations import ON_CPUS
 from ultracluster import clusterfile
+from ultracluster.workloads import WORKLOADS
 
 DOCS = ROOT / "docs"
+
+
+def test_tests_that_the_table_of_workloads_names_are_there() -> None:
+    for workload, (_, test) in ON_CPUS.items():
+        file, _, name = test.partition("::")
+        assert workload in WORKLOADS
+        assert f"\ndef {name}(" in (ROOT / file).read_text(), test
 
 
 def test_committed_pages_are_current_and_none_is_left_over() -> None:

@@ -9,6 +9,8 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.generations import GENERATIONS, support
+from support.generations import cluster as cluster_of_table
 from support.kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
 from support.kubernetes_schemas import validate
 from support.kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
@@ -29,6 +31,7 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.kubernetes._files import object_files, platform_files
 from ultracluster.kubernetes._resources import node_resources
+from ultracluster.workloads import WORKLOADS
 
 CHECKED = json.loads(RECORD.read_text())
 every_platform = pytest.mark.parametrize("item", PLATFORMS.values(), ids=PLATFORMS.keys())
@@ -50,10 +53,29 @@ def test_kubernetes_takes_every_core_object(item: Platform) -> None:
 def test_every_field_of_a_custom_object_was_held_against_its_definition(item: Platform) -> None:
     for created in everything(item):
         if not is_core(created["apiVersion"]):
-            known = CHECKED[f"{created['apiVersion']} {created['kind']}"]
-            assert set(shape(created)) <= set(known["fields"]), created["metadata"]["name"]
-            for path, text in texts(created):
-                assert text in known["words"].get(path, [text]), f"{created['metadata']['name']}: {path}"
+            hold_against_definition(created)
+
+
+def hold_against_definition(created: Object) -> None:
+    known = CHECKED[f"{created['apiVersion']} {created['kind']}"]
+    assert set(shape(created)) <= set(known["fields"]), created["metadata"]["name"]
+    for path, text in texts(created):
+        assert text in known["words"].get(path, [text]), f"{created['metadata']['name']}: {path}"
+
+
+def test_kubernetes_takes_the_job_files_of_each_generation_that_the_table_of_the_docs_has() -> None:
+    taken = 0
+    for row in WORKLOADS.values():
+        for generation in GENERATIONS:
+            status, files = support(row, "kubernetes", generation)
+            assert (status == "accepted") == bool(files)
+            for created in (item for file in files for item in yaml.safe_load_all(file.text)):
+                taken += 1
+                if is_core(created["apiVersion"]):
+                    validate(created, cluster_of_table("kubernetes").kubernetes.version)
+                else:
+                    hold_against_definition(created)
+    assert taken > 100
 
 
 def test_the_check_refuses_what_a_definition_does_not_know(tmp_path: Path) -> None:
@@ -308,7 +330,9 @@ def test_a_team_that_may_not_borrow_has_a_limit_of_zero() -> None:
 def test_gangs_that_are_not_ready_give_their_nodes_back() -> None:
     release = next(r for r in platform(cluster()).releases if isinstance(r, HelmRelease) and r.name == "kueue")
     settings = yaml.safe_load(release.values["managerConfig"]["controllerManagerConfigYaml"])
-    assert settings["waitForPodsReady"]["timeout"] == "20m"
+    assert settings["waitForPodsReady"]["timeout"] == "1200s"
+    # A server that loads its model for longer than it may at its start would do so after each restart too.
+    assert settings["waitForPodsReady"]["recoveryTimeout"] == "1200s"
     assert settings["managedJobsNamespaceSelector"]["matchExpressions"][0]["values"] == ["research", "node-health"]
 
 
