@@ -11,9 +11,9 @@ published figures to compare a run with, and where to look when a run is slower.
 submit them. The figures are of other systems: the same number of GPUs and the same configuration should come close."""
 _SUPPORT = """*accepted*: the file starts from a published image. In the tests, a real `slurmctld` takes it, or the
 schemas of Kubernetes and the CRDs take its objects. *rendered*: it starts from a published image; the Slurm of the
-tests has no topology of blocks. *image*: none is published for these CPUs, and `image=` names one. *operator*: on
-HyperPod, with its training operator; the tests compare the objects with AWS's own model of them. The last column is
-what runs on CPUs in the tests. No workload has run on GPUs for this table."""
+tests has no topology of blocks. *image*: none is published for these CPUs or GPUs, and `image=` names one.
+*operator*: on HyperPod, with its training operator; the tests compare the objects with AWS's own model of them. The
+last column is what runs on CPUs in the tests. No workload has run on GPUs for this table."""
 _SOFTWARE = """The oldest version of each part that nodes and container images of a generation need, and the one that
 this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
 `ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what

@@ -24,6 +24,9 @@ storage: {{lustre: {{throughput: 20 GB/s}}}}
 """
 _CAPACITY = "{reservations: [cr-0123456789abcdef0], kind: ultraserver, instances: 18}"
 _BLOCK = f"{{type: u-p6e-gb200x72, count: 1, capacity: {_CAPACITY}}}"
+_SERVICE = "hyperpod-kubernetes"
+_PLAN = '{training-plan: "arn:aws:sagemaker:us-east-2:123456789012:training-plan/table"}'
+_OPERATOR = "kubernetes: {add-ons: {amazon-sagemaker-hyperpod-training-operator: default}}\n"
 #: The group of each generation, in the syntax of the cluster file.
 GENERATIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -73,21 +76,26 @@ ON_CPUS: Mapping[str, tuple[str, str]] = MappingProxyType(
 def cluster(family: str, *generations: str) -> ClusterFile:
     """Cluster file with a group for each generation, named in lower-case letters."""
     groups = "\n".join(f"  {name.lower()}: {GENERATIONS[name]}" for name in generations or GENERATIONS)
-    return loads(_FILE.format(family=family, groups=groups), "table.yaml")
+    text = _FILE.format(family=family, groups=groups)
+    if family == _SERVICE:
+        text = text.replace(_CAPACITY, _PLAN).replace("count: 4", "count: 8") + _OPERATOR
+    return loads(text, "table.yaml")
 
 
 def support(row: Workload, family: str, generation: str) -> tuple[str, tuple[JobFile, ...]]:
     """Return what the table says of a workload, and its files."""
     if not any(form.family == family for form in row.forms):
         return "no", ()
+    operated = row.name in OPERATED
     try:
-        files = workload_files(cluster(family), row.name, group=_group(family, generation))
+        asked = _SERVICE if operated else family
+        files = workload_files(cluster(asked), row.name, group=_group(asked, generation))
     except Refusal as refusal:
         if [message.rule.id for message in refusal.messages] == ["job-image"]:
             return "image", ()
-        if row.name in OPERATED:
-            return "operator", ()
         raise
+    if operated:
+        return "operator", ()
     if any("# IMAGE    must be set" in file.text for file in files):
         return "image", files
     return "accepted" if family != "slurm" or generation in ON_SLURM else "rendered", files

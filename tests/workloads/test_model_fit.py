@@ -91,7 +91,7 @@ def test_the_size_of_a_model_gives_layout_and_checkpoints_of_the_plan() -> None:
     # Its steps are those of the plan, and the signal leaves the time for a step and a checkpoint.
     each = round(plan.number("batch_tokens") / 8192 / 512)
     assert f'"train.global_batch_size=$((SLURM_JOB_NUM_NODES * gpus_per_node * {each}))"' in text
-    assert '"model.seq_length=8192" "dataset.seq_length=8192"' in text
+    assert '"model.seq_length=8192" "dataset.sequence_length=8192"' in text
     assert '"model.virtual_pipeline_model_parallel_size=null"' in text, "recipes divide their own stages again"
     assert "#SBATCH --signal=B:USR1@300\n" in text
     (gang,) = files(EKS, "megatron", parameters="70B", checkpoint_steps="9", recipe="r")
@@ -167,6 +167,22 @@ def test_torchtitan_writes_checkpoints_by_the_clock_unless_steps_are_given() -> 
         assert "--training.global_batch_size=" in text
         (text,) = files(cluster, "torchtitan", checkpoint_steps="9", **given)
         assert "--checkpoint.interval=9" in text
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_megatron_gets_fields_that_its_recipe_has(cluster: str) -> None:
+    # That of pre-training has no field seq_length, which Hydra refuses to set.
+    (text,) = files(cluster, "megatron", sequence="4096")
+    assert "dataset.sequence_length=4096" in text
+    (text,) = files(cluster, "megatron", sequence="4096", recipe="llama3_8b_sft_config")
+    assert "dataset.seq_length=4096" in text
+    large = {"parameters": "671B", "active_parameters": "37B", "recipe": "deepseek_v3_pretrain_config"}
+    (text,) = files(cluster, "megatron", **large)
+    assert "pipeline" not in text.replace("pipeline_timeout", ""), "its 61 layers have stages of their own"
+    with pytest.raises(
+        Refusal, match=r"deepseek_v3_pretrain_config has stages of its own, .*: leave pipeline_parallel"
+    ):
+        files(cluster, "megatron", recipe="deepseek_v3_pretrain_config", pipeline_parallel="4")
 
 
 def test_settings_of_a_plan_are_those_of_the_job() -> None:

@@ -1,7 +1,9 @@
 """Jobs of HyperPod's training operator, by AWS's own model of them, and what they have of the cluster."""
 
 import importlib.util
+import os
 import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -11,12 +13,13 @@ from pydantic import ValidationError
 from support import ROOT
 from support.kubernetes_data import cluster, nodes
 from ultracluster.clusterfile import ClusterFile, loads
-from ultracluster.kubernetes import platform, platform_of
+from ultracluster.kubernetes import PYTHON, platform, platform_of
 from ultracluster.workloads import IMAGES, job_files, workload_files
 from ultracluster.workloads._training_operator import pytorch_job
 
 EXAMPLE = (ROOT / "examples" / "hyperpod-kubernetes.yaml").read_text()
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+SCRIPTS = ROOT / "constructs/ultracluster/boot/scripts"
 FILE = "train/hyperpod-pytorch-job.yaml"
 
 
@@ -94,10 +97,14 @@ def test_the_operator_reaches_the_agents_of_the_pods() -> None:
     created, policy = objects(files[FILE])
     container = created["spec"]["replicaSpecs"][0]["template"]["spec"]["containers"][0]
     assert container["ports"] == [{"containerPort": 8080}]
-    shell, program = container["command"][2], container["command"][4]
+    shell, (_, gang, *program) = container["command"][2], container["command"][4:]
     assert shell.endswith('exec "$@"\n'), "the first process gets the signals of the kubelet"
-    assert program == "hyperpodrun"
-    # The image for arm64 has a PyTorch that the agent accepts, too.
+    # The image for arm64 is that of NeMo, in which NCCL does not find EFA's plugin by itself.
+    assert gang == f"{PYTHON}/ultracluster_gang.sh"
+    assert program[:2] == ["over-efa", "hyperpodrun"]
+    started = ["bash", str(SCRIPTS / "ultracluster_gang.sh"), "over-efa", "echo", "a b", "c"]
+    assert subprocess.run(started, env={"PATH": os.defpath}, capture_output=True, text=True).stdout == "a b c\n"
+    # It has a PyTorch that the agent accepts, too.
     assert container["image"] == IMAGES["megatron"].address
     # Its tools first, for PyPI has only its source.
     tools, agent = re.findall(r"^layer '(.*)' \|\| exit$", shell, re.MULTILINE)

@@ -155,6 +155,7 @@ def composed(node: Node, nodes: int, **settings: str) -> dict[str, Any]:
         "trainer.default_local_dir",
         "rollout.nnodes",
         "actor_rollout_ref.hybrid_engine",
+        "data.train_batch_size",
     )
     done = node.run_text(text, nodes=nodes, IMAGE="", REPORT="no", KEYS=" ".join(keys))
     assert done.returncode == 0, done.stderr
@@ -166,7 +167,16 @@ def composed(node: Node, nodes: int, **settings: str) -> dict[str, Any]:
     ("settings", "further"),
     [
         ({}, {"trainer.nnodes": 4, "actor_rollout_ref.hybrid_engine": True}),
-        ({"rollout": "1"}, {"trainer.nnodes": 3, "rollout.nnodes": 1, "actor_rollout_ref.hybrid_engine": False}),
+        (
+            {"rollout": "1"},
+            {
+                "trainer.nnodes": 3,
+                "rollout.nnodes": 1,
+                "actor_rollout_ref.hybrid_engine": False,
+                # Each of the 24 GPUs that train has as many prompts: veRL asserts it.
+                "data.train_batch_size": 1008,
+            },
+        ),
     ],
 )
 def test_the_job_file_gives_verl_all_that_it_needs(

@@ -267,3 +267,31 @@ def test_every_workload_is_described(row: workloads.Workload) -> None:
     assert row.forms
     for form in row.forms:
         assert set(row.settings(form)) <= set(workloads.SETTINGS)
+
+
+def test_pods_without_internet_access_have_images_that_were_built_before() -> None:
+    for name in ("torchtitan", "finetune", "verl"):
+        (text,) = files("eks-private", "rl" if name == "verl" else name).values()
+        assert f"# Its image is built once: ultracluster image build-container FILE {name} --push.\n" in text
+        image = f"123456789012.dkr.ecr.us-east-2.amazonaws.com/ultracluster/{name}:{workloads.container_tag(name)}"
+        assert image in text
+        assert "pip install" not in text
+        (text,) = files("eks-512-gpus", "rl" if name == "verl" else name).values()
+        assert "pip install" in text
+        assert "build-container" not in text
+    for cluster in ("eks-private", "slurm-private"):
+        with pytest.raises(
+            Refusal, match=r"model=Qwen/Qwen3-8B is the name of a download, .*: name a directory \[job-p"
+        ):
+            files(cluster, "inference", model="Qwen/Qwen3-8B")
+        assert files(cluster, "inference", model="/fsx/m")
+
+
+def test_checkpoints_are_on_a_file_system_that_pods_write_or_the_file_warns() -> None:
+    note = "# Without storage.lustre or storage.home, checkpoints end with their pod, and a restart begins again.\n"
+    for cluster, directory in (("eks-gb200", "/workspace"), ("eks-512-gpus", "/fsx")):
+        job = files(cluster, "pretrain")["train/job-set.yaml"]
+        assert f"value: {directory}/runs/$(POD_NAMESPACE)/$(JOB_NAME)\n" in job
+        assert (note in job) == (directory == "/workspace")
+    (server,) = files("eks-gb200", "inference").values()
+    assert note not in server

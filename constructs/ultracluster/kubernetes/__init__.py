@@ -37,6 +37,7 @@ from ultracluster.kubernetes._resuming import (
     gang_command,
     hugging_face,
     namespaced,
+    operated_command,
     with_checkpoints,
     with_resuming,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "node_monitoring_values",
     "node_pod",
     "objects_in_registry",
+    "operated_command",
     "parameter",
     "parameter_values",
     "platform",

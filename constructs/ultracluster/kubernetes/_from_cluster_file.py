@@ -77,6 +77,7 @@ def platform_of(
         volumes=volumes if volumes is not None else _volumes(cluster, deployed or {}),
         scratch=cluster.storage.scratch.path,
         software=cluster.software,
+        internet=cluster.network.internet,
         ready_seconds=section.ready_timeout.seconds,
         versions=section.charts,
         karpenter=_karpenter(cluster, deployed or {}),

@@ -12,6 +12,8 @@ from ultracluster.rules import Refusal
 
 #: The namespace of the checks of the nodes: who may submit there may cordon nodes.
 HEALTH = "node-health"
+# https://github.com/awslabs/mountpoint-s3-csi-driver (2.7, read 2026-11-21)
+_MOUNTPOINT = "s3.csi.aws.com"
 
 Scheduler = Literal["kueue", "volcano", "kai", "task-governance"]
 GpuWay = Literal["device-plugin", "gpu-operator", "dra-driver"]
@@ -44,6 +46,7 @@ class Platform:
         training_operator: The cluster has the training operator of HyperPod, an EKS add-on.
         software: Oldest versions of software instead of those of the type, by name of the part.
         service_karpenter: HyperPod runs Karpenter for elastic groups, with definitions of its own.
+        internet: Whether nodes reach the internet.
         ready_seconds: Time that Kueue gives the pods of a job to become ready, at their start and after a restart.
     """
 
@@ -67,7 +70,13 @@ class Platform:
     training_operator: bool = False
     service_karpenter: bool = False
     software: Mapping[str, str] = field(default_factory=dict)
+    internet: bool = True
     ready_seconds: int = 1_200
+
+    @property
+    def shared(self) -> str | None:
+        """Path of the first file system that pods write, or None. Mountpoint for Amazon S3 renames no file."""
+        return next((path for path, volume in self.volumes.items() if volume.driver != _MOUNTPOINT), None)
 
     @property
     def tenants(self) -> tuple[Team, ...]:

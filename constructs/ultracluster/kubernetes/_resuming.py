@@ -21,9 +21,14 @@ def gang_command(*program: str) -> list[str]:
     return ["bash", _GANG, "run", *program]
 
 
+def operated_command(*program: str) -> list[str]:
+    """Return the command of a pod that runs the program of an operator as its first process."""
+    return ["bash", _GANG, "over-efa", *program]
+
+
 def run_directory(platform: Platform) -> str:
-    """Return the directory of the runs, on the first file system or, without one, in the container."""
-    return f"{next(iter(platform.volumes), '/workspace')}/runs"
+    """Return the directory of the runs, on the first file system that pods write or, without one, in the container."""
+    return f"{platform.shared or '/workspace'}/runs"
 
 
 def cached(platform: Platform, group: PlatformNodes) -> list[Object]:

@@ -1,5 +1,6 @@
 """Options by which training frameworks take the settings of a workload."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -8,6 +9,7 @@ from ultracluster.workloads._workload import Settings
 
 #: Settings that divide a model over GPUs.
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+_FINE_TUNES = re.compile("sft|peft|finetune")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +26,8 @@ class Framework:
         pipeline: Further options if the pipeline has several stages, with `{stages}`.
         undivided: Further options if the stages are given: a recipe divides its own again.
         recompute: Options with which the backward pass computes all activations again.
-        sequence: Options of the length of a sequence, with `{sequence}`, and `{twice}` of it.
+        sequence: Options of the length of a sequence, with `{sequence}`, `{twice}` of it, and `{field}`, its name in
+            the data of a recipe.
         fp8: Options of FP8, or none if it has none.
         batch: Options of the sequences of a step, with `{batch}`, or those of a GPU, with `{each}`.
         any_batch: Whether a recipe has a batch that not every number of GPUs divides: without one of the plan, it is
@@ -67,7 +70,8 @@ class Framework:
         options += self.recompute if given.recompute else ()
         options += self.fp8 if given.precision == "fp8" else ()
         if given.sequence is not None:
-            values = {"{sequence}": str(given.sequence), "{twice}": str(2 * given.sequence)}
+            field = "seq_length" if _FINE_TUNES.search(given.recipe) else "sequence_length"
+            values = {"{sequence}": str(given.sequence), "{twice}": str(2 * given.sequence), "{field}": field}
             options += [_filled(option, values) for option in self.sequence]
         steps = given.checkpoint_steps or self.steps
         options += [f"{self.interval}{steps}"] if steps else []
@@ -104,7 +108,8 @@ MEGATRON_BRIDGE = Framework(
         "model.recompute_method=uniform",
         "model.recompute_num_layers=1",
     ),
-    sequence=("model.seq_length={sequence}", "dataset.seq_length={sequence}"),
+    # The configuration of its data has another field for fine-tuning: src/megatron/bridge/training/config.py.
+    sequence=("model.seq_length={sequence}", "dataset.{field}={sequence}"),
     fp8=("mixed_precision=bf16_with_fp8_current_scaling_mixed",),
     batch=("train.micro_batch_size=1", "train.global_batch_size={batch}"),
     any_batch=True,

@@ -102,7 +102,7 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
         raise refused(f"{workload.name} has no form for Kubernetes{needs}; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
     room = _room_of_nodes(cluster, platform, nodes)
-    if not platform.volumes and any(form.on_shared for form in forms):
+    if platform.shared is None and any(form.on_shared for form in forms):
         raise refused(f"{workload.name} needs a file system that all nodes share: storage.lustre or storage.home")
     return tuple(
         kubernetes_job(platform, form, nodes, validated(workload, form, room, given, nodes=form.nodes(nodes)))
@@ -129,6 +129,7 @@ def _room_of_queue(cluster: ClusterFile, queue: QueueShape) -> Room:
         domain=queue.segment or 1,
         mounts=queue.mounts,
         lustre=cluster.lustre_spec,
+        internet=queue.internet,
     )
 
 
@@ -141,6 +142,7 @@ def _room_of_nodes(cluster: ClusterFile, platform: Platform, group: PlatformNode
         domain=segment(group.ultraserver.instances) if group.ultraserver else 1,
         mounts=tuple(platform.volumes),
         lustre=cluster.lustre_spec,
+        internet=platform.internet,
         ready_seconds=platform.ready_seconds if platform.scheduler == "kueue" else None,
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ultracluster.kubernetes import PYTHON, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
+from ultracluster.workloads._containers import CONTAINERS, container_tag
 from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
 from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
@@ -33,6 +34,8 @@ class KubernetesForm(Form):
         for_group: Returns True for a group that runs it as it is.
         image: Its image, or None if it chooses one for any nodes.
         on_shared: Whether it needs a file system that all nodes share.
+        container: Name of its image with a layer, of `CONTAINERS`, or empty.
+        writes: Whether its pods write checkpoints.
     """
 
     family: Family = "kubernetes"
@@ -43,12 +46,21 @@ class KubernetesForm(Form):
     for_group: Callable[[PlatformNodes], bool] = lambda group: True
     image: ContainerImage | None = None
     on_shared: bool = False
+    container: str = ""
+    writes: bool = False
+
+    def built(self, platform: Platform, group: PlatformNodes) -> str:
+        """Return the image of `image build-container` for nodes that do not reach packages, or an empty text."""
+        needed = self.container and group.instance_type.architecture in CONTAINERS[self.container].architectures
+        if platform.internet or platform.registry is None or not needed:
+            return ""
+        return f"{platform.registry}/{self.container}:{container_tag(self.container)}"
 
     def fits(self, platform: Platform, group: PlatformNodes) -> bool:
         """Return whether a group can run it as it is: a test over more nodes than the group has is left out."""
         has_image = self.image is None or image_on(self.image, group.instance_type.architecture) is not None
         runs = has_image and self.for_group(group) and self.nodes(group) <= group.working
-        return runs and (bool(platform.volumes) or not self.on_shared)
+        return runs and (platform.shared is not None or not self.on_shared)
 
 
 def _nccl_title(group: PlatformNodes, nodes: int) -> str:
@@ -118,6 +130,7 @@ TRAIN_JOB = KubernetesForm(
     title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
     objects=_gang(train_job, data="data", gate="gate"),
     settings=_GATED,
+    writes=True,
 )
 JOB_SET = KubernetesForm(
     file="job-set.yaml",
@@ -125,6 +138,7 @@ JOB_SET = KubernetesForm(
     title=lambda group, nodes: f"the same as a JobSet, on {_gpus(group, nodes)}",
     objects=_gang(job_set, data="data", gate="gate"),
     settings=_GATED,
+    writes=True,
 )
 PYTORCH_JOB = KubernetesForm(
     file="hyperpod-pytorch-job.yaml",
@@ -133,6 +147,8 @@ PYTORCH_JOB = KubernetesForm(
     objects=_gang(pytorch_job),
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "name"),
+    container="hyperpod-agent",
+    writes=True,
 )
 ELASTIC_JOB = KubernetesForm(
     file="elastic.yaml",
@@ -141,6 +157,8 @@ ELASTIC_JOB = KubernetesForm(
     objects=_gang(pytorch_job, fewest="min_nodes"),
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "min_nodes", "name"),
+    container="hyperpod-agent",
+    writes=True,
 )
 CHECKPOINTLESS_JOB = KubernetesForm(
     file="checkpointless.yaml",
@@ -161,6 +179,8 @@ FINE_TUNE = KubernetesForm(
     objects=lambda platform, group, team, given: _fine_tune(platform, group, team, given),
     nodes=lambda group: 1,
     settings=(*_GATED, "model"),
+    container="finetune",
+    writes=True,
 )
 FINE_TUNE_SET = replace(FINE_TUNE, kind="JobSet", applies=has_job_sets_alone)
 RL = KubernetesForm(
@@ -184,6 +204,8 @@ RL = KubernetesForm(
     nodes=lambda group: _few(group),
     settings=(*_GANG, "rollout", "data", "model", "checkpoint_steps", "gate", "name"),
     image=VERL,
+    container="verl",
+    writes=True,
 )
 LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)
 SGLANG_SET = _server("sglang.yaml", SGLANG_SERVER, "SGLang", 1)

@@ -1,6 +1,7 @@
 """Job files for Kubernetes: one for each workload and group with GPUs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ultracluster.kubernetes import Object, Platform, PlatformNodes, Team, objects_in_registry, shares, to_yaml
 from ultracluster.workloads._kubernetes_form import KubernetesForm
@@ -12,16 +13,21 @@ from ultracluster.workloads._workload import Settings, Workload
 
 def kubernetes_jobs(platform: Platform) -> tuple[JobFile, ...]:
     """Return the job files of a platform, by group: `GROUP/JOB.yaml`, for `kubectl apply --filename`."""
-    return tuple(_file(platform, *job) for job in job_objects(platform))
+    return tuple(kubernetes_job(platform, form, group, Settings()) for form, group in _fitting(platform))
 
 
 def job_objects(platform: Platform) -> Iterator[tuple[str, str, list[Object]]]:
     """Yield path, contents and objects of each job file, with the images that their projects publish."""
+    for form, group in _fitting(platform):
+        yield _objects(platform, form, group, Settings())
+
+
+def _fitting(platform: Platform) -> Iterator[tuple[KubernetesForm, PlatformNodes]]:
     for group in platform.gpu_groups:
         for workload in WORKLOADS.values():
             for form in kubernetes_forms(workload, platform):
                 if workload.runs_on(group.instance_type.gpus) and form.fits(platform, group):
-                    yield _objects(platform, form, group, Settings())
+                    yield form, group
 
 
 def kubernetes_forms(workload: Workload, platform: Platform) -> tuple[KubernetesForm, ...]:
@@ -31,13 +37,23 @@ def kubernetes_forms(workload: Workload, platform: Platform) -> tuple[Kubernetes
 
 def kubernetes_job(platform: Platform, form: KubernetesForm, group: PlatformNodes, given: Settings) -> JobFile:
     """Return the job file of a workload for one group."""
-    return _file(platform, *_objects(platform, form, group, given))
+    path, what, objects = _objects(platform, form, group, given)
+    notes = [f"{what[0].upper()}{what[1:]}"]
+    if form.built(platform, group) and not given.image:
+        notes.append(f"Its image is built once: ultracluster image build-container FILE {form.container} --push")
+    if form.writes and platform.shared is None:
+        notes.append(
+            "Without storage.lustre or storage.home, checkpoints end with their pod, and a restart begins again"
+        )
+    text = to_yaml(objects_in_registry(objects, platform.registry, platform.region))
+    return JobFile(path=path, text="".join(f"# {note}.\n" for note in notes) + text, what=what)
 
 
 def _objects(
     platform: Platform, form: KubernetesForm, group: PlatformNodes, given: Settings
 ) -> tuple[str, str, list[Object]]:
     title = form.title(group, given.nodes or form.nodes(group))
+    given = replace(given, image=given.image or form.built(platform, group))
     objects = form.objects(platform, group, _owner(platform, group), given)
     if given.parameters:
         _give_time(objects, given.request_seconds)
@@ -59,8 +75,3 @@ def _owner(platform: Platform, group: PlatformNodes) -> Team:
     """Return the team with the largest share of the group."""
     nodes = shares(platform.teams, group)
     return max(platform.teams, key=lambda team: nodes[team.name])
-
-
-def _file(platform: Platform, path: str, what: str, objects: Sequence[Object]) -> JobFile:
-    text = to_yaml(objects_in_registry(list(objects), platform.registry, platform.region))
-    return JobFile(path=path, text=f"# {what[0].upper()}{what[1:]}.\n{text}", what=what)

@@ -87,6 +87,8 @@ TITAN_JOB = KubernetesForm(
     applies=has_train_jobs,
     settings=_SETTINGS,
     image=TORCHTITAN,
+    container="torchtitan",
+    writes=True,
 )
 TITAN_SET = replace(TITAN_JOB, kind="JobSet", applies=has_job_sets_alone)
 MEGATRON_JOB = KubernetesForm(
@@ -99,6 +101,7 @@ MEGATRON_JOB = KubernetesForm(
     applies=has_train_jobs,
     settings=_SETTINGS,
     image=MEGATRON,
+    writes=True,
 )
 MEGATRON_SET = replace(MEGATRON_JOB, kind="JobSet", applies=has_job_sets_alone)
 MAX_TEXT_SET = KubernetesForm(
@@ -110,4 +113,5 @@ MAX_TEXT_SET = KubernetesForm(
     objects=_max_text,
     settings=_SETTINGS,
     image=MAXTEXT,
+    writes=True,
 )

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, lcm, prod
+from math import lcm, prod
 from typing import get_args
 
 from ultracluster.catalogue.ec2 import REPORTED, InstanceType
 from ultracluster.planning.lustre import LustreSpec
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.workloads._frameworks import DEGREES
-from ultracluster.workloads._model_fit import fitted
+from ultracluster.workloads._model_fit import fitted, late_server
 from ultracluster.workloads._workload import SETTINGS, Form, Gate, Settings, Workload
 
 #: Rule of jobs that are too large.
@@ -21,7 +21,6 @@ _UNKNOWN = error("workload", "A workload, its group and its settings must exist,
 _TENSOR = error("job-tensor-parallel", "Tensor parallelism must divide the GPUs of an NVLink domain and of the job.")
 _PARALLEL = error("job-parallel", "Degrees of parallelism must divide the GPUs of the job, and nodes their roles.")
 _PATH = error("job-path", "A path of a job must be on a file system that its nodes mount.")
-_READY = error("job-ready", "A server must load its model before Kueue takes its nodes back.")
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
@@ -33,7 +32,6 @@ _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 # The size in the name of a recipe, and how much of it the size of its model may be: llama2-7b has 6.7B.
 _SIZE_IN_NAME = re.compile(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z0-9])")
 _ALIKE = 1.3
-_WEIGHT_BYTES = {"bf16": 2, "fp8": 1}
 _PLAIN = re.compile(r"[A-Za-z0-9./:@#+=_-]+")
 
 
@@ -49,6 +47,7 @@ class Room:
         domain: Nodes of an NVLink domain.
         mounts: Directories of file systems that the nodes mount.
         lustre: File system on which jobs keep their checkpoints, or None.
+        internet: Whether nodes reach the internet.
         ready_seconds: Time that a scheduler gives pods to become ready, or None without such a time.
     """
 
@@ -59,6 +58,7 @@ class Room:
     domain: int = 1
     mounts: tuple[str, ...] = ()
     lustre: LustreSpec | None = None
+    internet: bool = True
     ready_seconds: int | None = None
 
     @property
@@ -136,11 +136,15 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
         errors += _tensor(room, requested, settings.tensor_parallel)
     elif not settings.recipe and not settings.parameters and not workload.runs_on(room.gpus):
         errors += _tensor(room, requested, workload.tensor, f" of the default recipe of {workload.name}")
+    if settings.pipeline_parallel and workload.own_stages and settings.recipe.startswith(workload.own_stages):
+        text = f"recipe={settings.recipe} has stages of its own, because its layers do not divide by their number"
+        errors.append(_PARALLEL(f"{text}: leave pipeline_parallel out"))
     errors += _degrees(room, requested, settings) or _inside(workload, room, settings)
     errors += [] if errors else _roles(requested, form, settings)
     if not errors and workload.holds:
         settings, errors = fitted(workload, form, room.record, requested, settings, room.lustre)
-        errors = errors or (_not_ready(room, settings) if workload.holds == "serving" else [])
+        if workload.holds == "serving" and room.lustre and room.ready_seconds:
+            errors = errors or late_server(room.lustre, room.mounts[0], settings, seconds=room.ready_seconds)
     errors = errors or _of_another_model(workload, form, settings)
     if errors:
         raise Refusal("", errors)
@@ -169,6 +173,9 @@ def _number(key: str, text: str) -> int:
 
 
 def _not_mounted(key: str, path: str, room: Room) -> list[Message]:
+    if key == "model" and path and not path.startswith("/") and not room.internet:
+        text = f"model={path} is the name of a download, and nodes of {room.name} do not reach the internet"
+        return [_PATH(f"{text}: name a directory")]
     if not path.startswith("/") or any(f"{path}/".startswith(f"{mount}/") for mount in room.mounts):
         return [] if path.startswith("/") or key != "data" or not path else [_PATH(f"{key}={path} must begin with /")]
     if not room.mounts:
@@ -250,22 +257,6 @@ def _roles(nodes: int, form: Form, settings: Settings) -> list[Message]:
             text = f"{name}={some} of {_count(nodes)} leaves none that {others}"
             return [_PARALLEL(f"{text}: use at least {some + 1} nodes")]
     return []
-
-
-def _not_ready(room: Room, settings: Settings) -> list[Message]:
-    """Return the error of weights that the file system cannot read in time; of a model elsewhere, no rate is known."""
-    mount = room.mounts[0] if room.lustre else ""
-    if not (room.lustre and room.ready_seconds and settings.parameters and (settings.model or mount).startswith(mount)):
-        return []
-    weights, rate = settings.parameters * _WEIGHT_BYTES[settings.precision], float(room.lustre.disk_read_mb_per_s) * 1e6
-    minutes = weights / rate / 60
-    if minutes * 60 < room.ready_seconds:
-        return []
-    text = (
-        f"weights of {weights / 1e9:,.0f} GB at the {rate / 1e6:,.0f} MB/s of the file system take {minutes:,.0f} min"
-    )
-    text += f", and Kueue takes the nodes of a server back that is not ready within {room.ready_seconds / 60:g} min"
-    return [_READY(f"{text}: set kubernetes.ready-timeout to {2 * ceil(minutes)} min, or more throughput")]
 
 
 def _of_another_model(workload: Workload, form: Form, settings: Settings) -> list[Message]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MEMORY = error("job-memory", "The model of a job must fit into the memory of its GPUs.")
 _CHECKPOINTS = error("job-checkpoints", "The checkpoints of a job must fit on its file system.")
+_READY = error("job-ready", "A server must load its model before Kueue takes its nodes back.")
 # The current one, and the last complete one; with room, for a full file system truncates a checkpoint.
 _KEPT, _ROOM = 2, 1.2
 _GIB = 1 << 30
@@ -24,6 +25,7 @@ _GIB = 1 << 30
 _TOKENS_PER_PARAMETER = 20
 _LEAST_STALL = 1.0
 _SEQUENCE = 8192
+_WEIGHT_BYTES = {"bf16": 2, "fp8": 1}
 
 
 class _DoesNotFitError(ValueError):
@@ -76,6 +78,28 @@ def fitted(
         return given, [_MEMORY(str(refusal))]
     errors = _too_full(size, lustre)
     return _with_plan(workload, form, given, plan), errors
+
+
+def late_server(lustre: LustreSpec, mount: str, given: Settings, *, seconds: int) -> list[Message]:
+    """Return the error of weights that the file system cannot read in time; of a model elsewhere, no rate is known.
+
+    Args:
+        lustre: File system.
+        mount: Its path on the nodes.
+        given: Settings.
+        seconds: Time that Kueue gives a server to become ready.
+    """
+    if not given.parameters or not (given.model or mount).startswith(mount):
+        return []
+    weights, rate = given.parameters * _WEIGHT_BYTES[given.precision], float(lustre.disk_read_mb_per_s) * 1e6
+    minutes = weights / rate / 60
+    if minutes * 60 < seconds:
+        return []
+    text = (
+        f"weights of {weights / 1e9:,.0f} GB at the {rate / 1e6:,.0f} MB/s of the file system take {minutes:,.0f} min"
+    )
+    text += f", and Kueue takes the nodes of a server back that is not ready within {seconds / 60:g} min"
+    return [_READY(f"{text}: set kubernetes.ready-timeout to {2 * ceil(minutes)} min, or more throughput")]
 
 
 def plan_settings(plan: "Plan", names: Sequence[str]) -> dict[str, str]:
@@ -157,7 +181,8 @@ def _with_plan(workload: Workload, form: Form, given: Settings, plan: "Plan") ->
         more["sequence"] = given.sequence or _SEQUENCE
         gpus = round(plan.number("gpus"))
         more["batch"] = max(1, round(plan.number("batch_tokens") / more["sequence"] / gpus))
-    if set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
+    own = workload.own_stages and given.recipe.startswith(workload.own_stages)
+    if not own and set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
         more |= {name: int(plan.number(name)) for name in DEGREES if name in plan}
     return replace(given, **more)  # type: ignore[arg-type]  # whole numbers by their names
 

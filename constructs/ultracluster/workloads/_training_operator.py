@@ -21,6 +21,7 @@ from ultracluster.kubernetes import (
     metrics_port,
     near,
     node_pod,
+    operated_command,
     with_checkpoints,
     with_reporting,
 )
@@ -99,7 +100,7 @@ def pytorch_job(
     # The first process of its container, so that it gets the signal before the pod ends. It reads the lines of its
     # rules from files in the directory of the logs.
     command = ["hyperpodrun", f"--nnodes={requested}", f"--nproc-per-node={gpus}", "--tee=3"]
-    command += ["--log_dir=/tmp/hyperpod", REPORTER, *program]
+    command = operated_command(*command, "--log_dir=/tmp/hyperpod", REPORTER, *program)
     if not image:
         # `exec`, so that it stays the first process.
         command, image = (

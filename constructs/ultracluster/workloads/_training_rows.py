@@ -44,6 +44,8 @@ TRAINING = (
         needs="all nodes that are not spare; the recipe's model from Hugging Face; synthetic tokens, or data",
         holds="layout",
         tensor=4,
+        # https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), src/megatron/bridge/recipes (read 2026-11-26)
+        own_stages=("deepseek_v3", "kimi_k2", "glm_45v"),
         forms=(
             SlurmForm(
                 file="megatron.sbatch",

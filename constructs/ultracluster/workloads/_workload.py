@@ -87,6 +87,7 @@ class Workload:
         fp8: False if it has no setting for FP8.
         inside: Degrees of parallelism whose product must divide the GPUs of a node.
         tensor: GPUs of a tensor-parallel group of its default recipe.
+        own_stages: Beginnings of recipes whose layers have stages of their own, because they do not divide.
         by_time: Whether its program writes checkpoints by the clock, so that it needs no number of steps.
     """
 
@@ -99,6 +100,7 @@ class Workload:
     fp8: bool = True
     inside: tuple[str, ...] = ()
     tensor: int = 1
+    own_stages: tuple[str, ...] = ()
     by_time: bool = False
 
     def runs_on(self, gpus: int) -> bool:

@@ -203,7 +203,9 @@ def main(given: Sequence[str]) -> int:
 
 
 def _of(options: argparse.Namespace) -> tuple[Any, Any]:
-    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.bfloat16)
+    # ZeRO keeps a copy in FP32. Without it, most steps are too small for weights in BF16, which autocast computes in.
+    dtype = torch.bfloat16 if options.zero else torch.float32
+    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=dtype)
     if options.data is None:
         return model, Synthetic(model.config.vocab_size, options.length)
     return model, Samples(options.data, AutoTokenizer.from_pretrained(options.model), options.length)

@@ -3,6 +3,7 @@
 #
 #   ultracluster_gang.sh run PROGRAM [ARGUMENTS]
 #   ultracluster_gang.sh stop          the preStop hook of the container
+#   ultracluster_gang.sh over-efa PROGRAM [ARGUMENTS]    for a program that an operator ends: the first process itself
 #
 # RUN: directory of checkpoints, which all pods share. CHECKPOINT_REQUEST: file in it, of this attempt of the gang.
 # ULTRACLUSTER_DATA: path, or beginning of the paths, that must exist.
@@ -10,7 +11,16 @@
 # After a requested end, the program is not complete, but its exit code is 0: Kubernetes gets exit code 85 instead,
 # which restarts the gang, as 86 does.
 set -euo pipefail
-requested=$CHECKPOINT_REQUEST.requested failed=$CHECKPOINT_REQUEST.failed
+requested=${CHECKPOINT_REQUEST:-}.requested failed=${CHECKPOINT_REQUEST:-}.failed
+
+# NVIDIA's NeMo image has EFA's plugin where NCCL does not look, beside one for InfiniBand, and runs over TCP otherwise:
+# https://github.com/NVIDIA-NeMo/RL/issues/1973 (read 2026-11-26)
+over_efa() {
+  local libraries=/opt/amazon/aws-ofi-nccl/lib
+  if [ -d "$libraries" ]; then
+    export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib:${LD_LIBRARY_PATH:-}
+  fi
+}
 
 # Run a program. The first process of a container gets no signal that it does not handle.
 run() {
@@ -39,12 +49,7 @@ case $1 in
     if [ "${JOB_COMPLETION_INDEX:-}" = 0 ]; then
       rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
     fi
-    # NVIDIA's NeMo image has EFA's plugin where NCCL does not look, beside one for InfiniBand, and runs over TCP otherwise:
-    # https://github.com/NVIDIA-NeMo/RL/issues/1973 (read 2026-11-26)
-    libraries=/opt/amazon/aws-ofi-nccl/lib
-    if [ -d "$libraries" ]; then
-      export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib:${LD_LIBRARY_PATH:-}
-    fi
+    over_efa
     code=0
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?
@@ -60,6 +65,10 @@ case $1 in
       code=85
     fi
     exit "$code"
+    ;;
+  over-efa)
+    over_efa
+    exec "${@:2}"
     ;;
   stop)
     # Processes that wait for a failed one do not answer. When the program has ended, this hook ends with its container.

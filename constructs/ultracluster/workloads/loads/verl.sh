@@ -16,13 +16,16 @@ node() {
     until [ "$(ray list nodes --format=json --filter=state=ALIVE --limit=10000 | grep -c '"node_id"')" -ge "${nodes:?}" ]; do
         sleep 2
     done
-    local code=0 module=verl.trainer.main_ppo split=() trainer watch
+    local code=0 module=verl.trainer.main_ppo split=() gpus=0 trainer watch
     # Else all nodes generate and train in turn. Its configuration names that of the other one by a path of veRL's sources.
     if [ "${rollout_nodes:-0}" -gt 0 ]; then
         module=verl.experimental.one_step_off_policy.main_ppo
+        gpus=$(((nodes - rollout_nodes) * gpus_per_node))
         split=(
             "hydra.searchpath=[file://$(python3 -c 'from importlib.util import find_spec as find
 print(find("verl").submodule_search_locations[0])')/trainer/config]"
+            # As many prompts of a step for each GPU that trains: veRL's 1,024 are that for powers of two.
+            data.train_batch_size="$((gpus < 1024 ? 1024 / gpus * gpus : gpus))"
             actor_rollout_ref.hybrid_engine=False rollout.nnodes="$rollout_nodes" rollout.n_gpus_per_node="$gpus_per_node"
         )
     fi
