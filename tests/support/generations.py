@@ -88,8 +88,8 @@ def support(row: Workload, family: str, generation: str) -> tuple[str, tuple[Job
         return "no", ()
     operated = row.name in OPERATED
     try:
-        asked = _SERVICE if operated else family
-        files = workload_files(cluster(asked), row.name, group=_group(asked, generation))
+        orchestrator = _SERVICE if operated else family
+        files = workload_files(cluster(orchestrator), row.name, group=_group(orchestrator, generation))
     except Refusal as refusal:
         if [message.rule.id for message in refusal.messages] == ["job-image"]:
             return "image", ()

@@ -39,7 +39,7 @@ sys.exit(program.main(sys.argv[1:]))
 
 
 def page(directory: Path) -> str:
-    """What the node reports of the job: its lines with the label of the job."""
+    """Return the lines of a job with its label, as a node reports them."""
     file = directory / "train.prom"
     lines = [line for line in file.read_text().splitlines() if line[:1] != "#"] if file.exists() else []
     label = f'job_id="{_JOB}"'
@@ -97,9 +97,12 @@ def _train(directory: Path, run: Path) -> None:
         "ULTRACLUSTER_JOB_METRICS": str(directory),
         "ULTRACLUSTER_JOB_STATE": str(run / "state.json"),
         "ULTRACLUSTER_GPU_FLOPS": "1e12",
+        # As the job files do.
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
         "CHECKPOINT_REQUEST": str(run / "request"),
     }
-    command = [str(BIN / "torchrun"), "--nproc-per-node=2", "--max-restarts=3", f"--master-port={free_ports(1)[0]}"]
+    command = [str(BIN / "torchrun"), "--nproc-per-node=2", "--max-restarts=3"]
+    command += ["--nnodes=1", "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{free_ports(1)[0]}"]
     command += [
         str(directory / "train.py"),
         *SMALL,
@@ -107,15 +110,15 @@ def _train(directory: Path, run: Path) -> None:
         f"--checkpoints={run}",
         "--checkpoint-seconds=45",
     ]
-    began, killed, asked = time.monotonic(), False, False
+    began, killed, requested = time.monotonic(), False, False
     job = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     while (passed := time.monotonic() - began) < _SECONDS:
         if passed > _KILLED and not killed:
             killed = True
             ranks = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
             os.kill(int(ranks[0]), signal.SIGKILL)
-        if passed > _ASKED and not asked:
-            asked = True
+        if passed > _ASKED and not requested:
+            requested = True
             (run / "request").touch()
         if job.poll() is not None:
             job = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

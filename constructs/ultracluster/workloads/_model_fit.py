@@ -181,8 +181,8 @@ def _with_plan(workload: Workload, form: Form, given: Settings, plan: "Plan") ->
         more["sequence"] = given.sequence or _SEQUENCE
         gpus = round(plan.number("gpus"))
         more["batch"] = max(1, round(plan.number("batch_tokens") / more["sequence"] / gpus))
-    own = workload.own_stages and given.recipe.startswith(workload.own_stages)
-    if not own and set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
+    has_stages = workload.own_stages and given.recipe.startswith(workload.own_stages)
+    if not has_stages and set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
         more |= {name: int(plan.number(name)) for name in DEGREES if name in plan}
     return replace(given, **more)  # type: ignore[arg-type]  # whole numbers by their names
 
