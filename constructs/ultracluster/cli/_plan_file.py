@@ -96,7 +96,7 @@ def _summary(plan: Plan) -> list[str]:
         ]
         sequence = int(plan.number("sequence"))
         options.append(f"train.global_batch_size={int(plan.number('batch_tokens') / sequence)}")
-        options += [f"model.seq_length={sequence}", f"dataset.seq_length={sequence}"]
+        options += [f"model.seq_length={sequence}", f"dataset.sequence_length={sequence}"]
         steps = max(1, round(plan.checkpoint_interval_seconds / plan.number("step_seconds")))
         options.append(f"checkpoint.save_interval={steps}")
         lines.append("Job with Megatron Bridge, from the rendered job files; RECIPE: the one of the model")
