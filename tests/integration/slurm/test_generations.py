@@ -21,7 +21,7 @@ def test_slurm_accepts_the_files_of_each_generation_of_gpus(tmp_path: Path) -> N
                     (tmp_path / "job").write_text(file.text)
                     slurm.run("sbatch", "--test-only", str(tmp_path / "job"), "x")
                     taken.append(file.path)
-        (tmp_path / "job").write_text("#!/bin/sh\n#SBATCH --nodes=3 --partition=h200\n")
+        (tmp_path / "job").write_text("#!/bin/sh\n#SBATCH --nodes=5 --partition=h200\n")
         with pytest.raises(Exception, match="sbatch"):
             slurm.run("sbatch", "--test-only", str(tmp_path / "job"))
     assert len(taken) == len(set(taken)) == 12 * len(ON_SLURM)
