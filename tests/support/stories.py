@@ -111,7 +111,8 @@ def _story(data: dict[str, Any], file: str) -> Story:
     )
 
 
-def baseline() -> dict[str, Series]:
+@cache
+def baseline() -> Mapping[str, Series]:
     """The healthy cluster: series by name and labels, as exporters write them."""
     result: dict[str, Series] = {}
 
@@ -203,10 +204,10 @@ def _key(node: str, exporter: str, metric: str, labels: Mapping[str, str]) -> st
 
 def samples(story: Story) -> dict[str, list[float | None]]:
     """Return a value for each minute of every series; None is no sample."""
-    series = baseline()
-    result = {key: [item.value + item.grows * minute for minute in range(story.minutes + 1)]
-              for key, item in series.items()}  # fmt: skip
-    values: dict[str, list[float | None]] = {key: [*numbers] for key, numbers in result.items()}
+    values: dict[str, list[float | None]] = {
+        key: [item.value + item.grows * minute for minute in range(story.minutes + 1)]
+        for key, item in baseline().items()
+    }
     # Checks and checkpoints of the healthy cluster follow the clock.
     for node in NODES:
         clock = [float(60 * minute) for minute in range(story.minutes + 1)]
