@@ -231,3 +231,15 @@ def test_the_instance_after_one_that_flapped_is_resumed(node: Node) -> None:
     for _ in range(3):
         node.run("drain-on-failure")
     assert not is_drained(node)
+
+
+@pytest.mark.parametrize("text", ["", "abc\n", "a[$(touch ran)]\n", "08\n", "1 2\n"])
+def test_a_count_that_is_none_neither_drains_nor_keeps_from_it(node: Node, text: str) -> None:
+    for name in ("passed", "mounts.times"):
+        node.file(f"/run/ultracluster/drain/{name}", text)
+    node.file("/run/ultracluster/health/devices", "ok\n")
+    assert node.run("drain-on-failure").returncode == 0
+    assert not is_drained(node)
+    node.file("/run/ultracluster/drain/mounts.times", text)
+    assert fail(node) == 0
+    assert is_drained(node)

@@ -53,6 +53,14 @@ fail() {
 
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
+# Print the count in a file; what is no number counts as 0.
+count() {
+    local number=""
+    read -r number 2>/dev/null <"$1" || true
+    [[ $number =~ ^[0-9]{1,9}$ ]] || number=0
+    echo "$((10#$number))"
+}
+
 # Set well to `yes` if no file has `failed`, and reason to those that had it twice.
 read_health() {
     local file name times
@@ -62,8 +70,7 @@ read_health() {
         name=${file##*/}
         if grep -q '^failed' "$file"; then
             well=no
-            times=$(cat "$run/$name.times" 2>/dev/null) || times=0
-            times=$((times + 1))
+            times=$(($(count "$run/$name.times") + 1))
             printf '%s\n' "$times" >"$run/$name.times"
             # Slurm's reason is one line, and brackets are its own.
             if [ "$times" -ge 2 ] || [ "$name" = "$now" ]; then
@@ -270,7 +277,7 @@ main() {
     flock 9
     read_health
     if [ "$well" = yes ]; then
-        passed=$(($(cat "$run/passed" 2>/dev/null || echo 0) + 1))
+        passed=$(($(count "$run/passed") + 1))
         [ ! -e "$metrics/ultracluster_drain.prom" ] || write_metric 0
     else
         passed=0
