@@ -247,6 +247,15 @@ def test_a_perimeter_with_internet_lets_nodes_reach_public_addresses_for_the_web
     assert inside["Condition"] == {"StringEquals": organisation}
 
 
+def test_a_canary_reports_through_the_endpoint_of_a_perimeter(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    canary = PERIMETER.replace("on-demand", "cr-0123456789abcdef0, canary: true")
+    text = f"{canary}image: ami-0123456789abcdef0\nperimeter: {{organisation: o-a1b2c3d4e5}}"
+    _, policies = perimeter_of(stack, template, text)
+    assert [row["Action"] for row in policies["s3"] if row["Sid"] == "Signals"] == ["s3:PutObject"]
+
+
 def test_a_cluster_without_perimeter_reaches_everything(stack: cdk.Stack, template: Callable[[], Template]) -> None:
     egress, policies = perimeter_of(stack, template, PERIMETER)
     assert egress == {"0.0.0.0/0 -1 None"}

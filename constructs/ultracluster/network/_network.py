@@ -184,8 +184,9 @@ def _public_ports(cluster: ClusterFile) -> tuple[int, ...] | None:
 def _s3_policy(scope: Construct, cluster: ClusterFile, members: Sequence[str]) -> iam.PolicyDocument:
     existing = cluster.storage.existing_bucket
     buckets = [] if existing is None else [existing.name]
-    # The admin host of the platform reports the result of a deployment to CloudFormation.
-    return s3_policy(scope, members, buckets=buckets, signals=cluster.traits.has_platform)
+    # The admin host of the platform, and canaries, report the result of a deployment to CloudFormation.
+    signals = cluster.traits.has_platform or any(group.canary for group in cluster.node_groups)
+    return s3_policy(scope, members, buckets=buckets, signals=signals)
 
 
 def _created(scope: Construct, cluster: ClusterFile) -> Network:
