@@ -141,6 +141,13 @@ def test_a_second_run_fetches_nothing_again_and_needs_no_signal(run: Run, tmp_pa
     assert "aws s3 cp" not in (tmp_path / "calls").read_text()
 
 
+def test_a_new_host_fails_no_update_of_something_else(run: Run, tmp_path: Path) -> None:
+    # Its content was applied before. The nodes that are sick today would fail the update, and its rollback.
+    done = run(ENGINE_CODE="1", ANSWER="<Message>Request has expired</Message>403", TOPIC="arn:aws:sns:a:1:alerts")
+    assert done.returncode == 0
+    assert "--subject Platform of orca: not ready" in (tmp_path / "calls").read_text()
+
+
 @pytest.mark.parametrize("environment", [{"CURL_CODE": "7"}, {"ANSWER": "<Code>AccessDenied</Code>403"}])
 def test_a_signal_that_does_not_arrive_fails_the_association(run: Run, environment: dict[str, str]) -> None:
     done = run(**environment)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from cdk_rehearsal.guard import Fate, Report, compare
 from ultracluster.cli import app
+from ultracluster.cli._verdict import jobs_sentence
 
 Template = dict[str, Any]
 
@@ -257,3 +258,18 @@ SHRINKS: list[tuple[str, Template, Template, bool]] = [
 def test_retention_that_shrinks_deletes_data(old: Template, new: Template, shrinks: bool) -> None:
     report = compare(old, new)
     assert [finding.fate is Fate.SHRUNK for finding in report.refused] == ([True] if shrinks else [])
+
+
+def test_nodes_that_a_schedule_started_are_at_risk_until_the_template_has_them() -> None:
+    waiting = edited("Eks.Properties.ScalingConfig", {"MinSize": 0, "DesiredSize": 0, "MaxSize": 64})
+    report = compare(waiting, edited("Eks.Properties.ScalingConfig.DesiredSize", 64, waiting), running=True)
+    assert fates(report) == {"Eks": Fate.RISKED}
+    (line,) = report.lines()
+    assert line.startswith(
+        "Eks (AWS::EKS::Nodegroup): ends nodes if it fails: ScalingConfig.DesiredSize: from 0 to 64: "
+    )
+    assert jobs_sentence(report) == "jobs: jobs on Eks end if the deployment fails."
+    more = edited("Eks.Properties.ScalingConfig.DesiredSize", 64, waiting)
+    assert compare(waiting, more, running=True, allow=["Eks"]).ok
+    # Nothing is started that waits on.
+    assert compare(waiting, edited("Eks.Properties.Labels", {"team": "research"}, waiting), running=True).ok

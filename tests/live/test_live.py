@@ -329,8 +329,15 @@ def test_deployed_add_ons_are_compared_with_the_defaults_of_the_version(account:
     (finding,) = (each for each in findings(file, account) if each.status != "pass")
     assert (finding.check, finding.status) == ("live-add-on-age", "warn")
     assert finding.fix == "write `kubernetes.add-ons.coredns: v1.13.1-eksbuild.1` and deploy"
+    # A pin of the file grows old too, and one that is not deployed yet does not.
     pinned = cluster(EKS, kubernetes={"add-ons": {"coredns": "v1.12.4-eksbuild.1"}})
-    assert trouble(pinned, account) == []
+    (finding,) = (each for each in findings(pinned, account) if each.status != "pass")
+    assert finding.message.endswith("is v1.13.1-eksbuild.1: the file has v1.12.4-eksbuild.1")
+    assert trouble(cluster(EKS, kubernetes={"add-ons": {"coredns": "v1.13.1-eksbuild.1"}}), account) == []
+    # The stacks did not create it, and cannot: its name is taken.
+    answering("eks:ListAddons", {"addons": ["amazon-guardduty"]})(account)
+    assert trouble(file, account) == []
+    answering("eks:ListAddons", {"addons": ["coredns"]})(account)
     versions["addons"][0]["addonVersions"] = [old, ADD_ON]  # now the newer one
     assert trouble(file, account) == []
 

@@ -16,7 +16,7 @@ from ultracluster.monitoring.alerts._alert import MOST_NODES
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kubernetes_scraping, slurm_scraping
 from ultracluster.monitoring.collectors._agent import agent_configuration
-from ultracluster.monitoring.names import FAMILIES, METRICS, Metric, Profile
+from ultracluster.monitoring.names import FAMILIES, METRICS, NODE_CHECKS, Metric, Profile
 from ultracluster.monitoring.names._all import OTHERS
 from ultracluster.monitoring.names._fleet import SOURCES
 from ultracluster.monitoring.names._metric import LEVELS
@@ -54,12 +54,19 @@ def test_an_alert_on_a_dead_node_has_its_name_to_the_end(tmp_path: Path) -> None
     promtool(tmp_path, [test])
 
 
-def test_a_node_of_kubernetes_that_may_not_be_cordoned_fires_until_its_annotation_goes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("check", NODE_CHECKS)
+def test_a_node_of_kubernetes_that_may_not_be_cordoned_fires_until_its_annotation_goes(
+    tmp_path: Path, check: str
+) -> None:
     name = "HealthBreakerOpen"
     written(tmp_path, name)
-    known = {"node": "a", "annotation_ultracluster_breaker": "open"}
-    bad = cluster("kube_node_annotations", "1x15 _x40", **known)
+    bad = cluster(
+        "kube_node_annotations", "1x15 _x40", node="a", **{f"annotation_ultracluster_breaker_{check}": "open"}
+    )
     promtool(tmp_path, [firing_test(name, bad, [(10, True), (30, False)])])
+    # It takes no jobs while somebody has cordoned it.
+    cordoned = cluster("kube_node_spec_unschedulable", "0x5 1x50", node="a")
+    promtool(tmp_path, [firing_test(name, bad | cordoned, [(4, True), (12, False)])])
 
 
 def test_the_watchdog_always_fires(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 """Metrics under Kubernetes: what the stacks make, what is rendered, and that the two fit together."""
 
 import json
-import os
 import re
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -274,40 +272,3 @@ def test_rejects_a_second_endpoint_and_a_workspace_that_none_leads_to() -> None:
     assert "makes one already" in result
     assert "observability.workspace" in result
     assert len(problems(text)) == 2
-
-
-# What Prometheus 2.42 wrote on 2026-11-26 against a server with these answers, one after the other.
-SENT = """prometheus_remote_storage_queue_highest_sent_timestamp_seconds{{url="x"}} {newest}
-prometheus_remote_storage_samples_failed_total{{url="x"}} {failed}
-prometheus_remote_storage_samples_pending{{url="x"}} {pending}
-prometheus_remote_storage_samples_retried_total{{url="x"}} {retried}
-prometheus_remote_storage_samples_total{{url="x"}} {total}
-"""
-
-
-@pytest.mark.parametrize(
-    ("age", "failed", "pending", "retried", "total", "ready"),
-    [
-        pytest.param(5, 443, 0, 0, 443, False, id="403"),
-        pytest.param(5, 443, 500, 3500, 4443, False, id="500-after-403"),
-        pytest.param(5, 443, 500, 4000, 6443, True, id="204"),
-        pytest.param(900, 443, 500, 4000, 6443, False, id="no-answer-for-15-minutes"),
-        pytest.param(0, 0, 0, 0, 0, False, id="nothing-yet"),
-    ],
-)
-def test_an_agent_is_ready_while_its_samples_are_accepted(
-    tmp_path: Path, age: int, failed: int, pending: int, retried: int, total: int, ready: bool
-) -> None:
-    newest = f"{time.time() - age:.9e}" if total else "0"
-    text = SENT.format(newest=newest, failed=failed, pending=pending, retried=retried, total=total)
-    (tmp_path / "metrics").write_text(text)
-    wget = tmp_path / "wget"
-    wget.write_text(f"#!/bin/sh\ncat {tmp_path}/metrics\n")
-    wget.chmod(0o755)
-    for item in objects_of(MINIMAL):
-        if item["kind"] not in ("DaemonSet", "Deployment"):
-            continue
-        (agent,) = (each for each in item["spec"]["template"]["spec"]["containers"] if each["name"] == "agent")
-        command = agent["readinessProbe"]["exec"]["command"]
-        done = subprocess.run(command, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=False)
-        assert (done.returncode == 0) == ready

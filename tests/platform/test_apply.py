@@ -98,9 +98,27 @@ def test_a_removed_team_loses_its_quota(run: Run) -> None:
     run.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "research"}, "spec": {}})
     assert "Namespace research: it has 1 running pods (a)" in run.refused(after)
     del run.cluster.objects["Pod", "research", "a"]
+    waiting = {"name": "jobset-b", "namespace": "research"}
+    run.put({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": waiting})
+    assert "Namespace research: it has jobs that wait in its queue (jobset-b)" in run.refused(after)
+    finished = {"conditions": [{"type": "Finished", "status": "True"}]}
+    run.put({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": waiting, "status": finished})
     assert run.apply(after)
     assert run.cluster.names("ClusterQueue") == {"pretrain", "node-health"}
     assert "research" not in run.cluster.names("Namespace")
+
+
+def test_a_claim_that_a_gang_mounts_is_not_removed(run: Run) -> None:
+    of = bundle()
+    after = replace(of, objects=[item for item in of.objects if item["kind"] != "PersistentVolumeClaim"])
+    (claim, *_) = (item["metadata"] for item in of.objects if item["kind"] == "PersistentVolumeClaim")
+    volumes = [{"name": "fsx", "persistentVolumeClaim": {"claimName": claim["name"]}}]
+    pod = {"name": "gang-0", "namespace": claim["namespace"]}
+    run.put({"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": {"volumes": volumes}})
+    subject = f"PersistentVolumeClaim {claim['namespace']}/{claim['name']}"
+    assert f"{subject}: 1 running pods mount it (gang-0)" in run.refused(after)
+    run.delete("pod", "gang-0", claim["namespace"])
+    assert run.apply(after)
 
 
 def test_a_new_chart_version_is_an_update_with_its_definitions(run: Run) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from support import ROOT
 from ultracluster import clusterfile
-from ultracluster.planning.capacity import CapacityBlock, waits
+from ultracluster.planning.capacity import CapacityBlock, starts_at, waits, waits_for_command
 from ultracluster.stacks import main
 
 APP = """
@@ -62,8 +62,8 @@ BLOCK = (ROOT / "examples" / "eks-capacity-block.yaml").read_text()
     ("now", "active", "starts"),
     [
         ("2026-12-04T11:29", False, True),
-        ("2026-12-04T11:30", True, True),
-        ("2026-12-18T10:49", True, True),
+        ("2026-12-04T11:30", True, False),
+        ("2026-12-18T10:49", True, False),
         # EKS scales the group to zero 40 minutes before the end.
         ("2026-12-18T10:50", False, False),
     ],
@@ -72,11 +72,23 @@ def test_an_app_reads_the_clock_for_blocks_that_have_begun(now: str, active: boo
     cluster = clusterfile.as_of(clusterfile.loads(BLOCK, "c.yaml"), datetime.fromisoformat(f"{now}Z"))
     (group,) = cluster.node_groups
     assert isinstance(group.capacity, CapacityBlock)
-    assert (group.capacity.active, group.capacity.starts is not None) == (active, starts)
+    assert (group.capacity.active, starts_at(group.capacity) is not None) == (active, starts)
     assert waits(group.capacity) != active
+    # Nobody is asked to start nodes of a block that starts by itself, or has ended.
+    assert not waits_for_command(group.capacity)
+
+
+@pytest.mark.parametrize("begun", ["active: true", "starts: 2026-12-04, active: true"])
+def test_a_block_that_has_ended_has_no_nodes_whatever_the_file_says(begun: str) -> None:
+    file = clusterfile.loads(BLOCK.replace("starts: 2026-12-04", begun), "c.yaml")
+    for now, nodes in (("2026-12-18T10:49", True), ("2026-12-18T10:50", False)):
+        (group,) = clusterfile.as_of(file, datetime.fromisoformat(f"{now}Z")).node_groups
+        assert waits(group.capacity) != nodes
+        assert not waits_for_command(group.capacity)
+        assert starts_at(group.capacity) is None
 
 
 def test_the_clock_changes_no_file_without_a_start() -> None:
     for text in (BLOCK.replace(" starts: 2026-12-04,", ""), (ROOT / "examples" / "eks-512-gpus.yaml").read_text()):
         cluster = clusterfile.loads(text, "c.yaml")
-        assert clusterfile.as_of(cluster, datetime(2030, 1, 1, tzinfo=UTC)) is cluster
+        assert clusterfile.as_of(cluster, datetime(2026, 12, 10, tzinfo=UTC)) is cluster

@@ -7,7 +7,17 @@ from cdk_rehearsal.guard._differences import Difference, difference, narrowed, s
 from cdk_rehearsal.guard._report import Cause, Fate
 from cdk_rehearsal.guard._subnets import subnet_problem
 from cdk_rehearsal.guard._world import Change, Degree, Place, World
-from cdk_rehearsal.registry import NO_RULES, ResourceType, Token, UpdateRules, anywhere, leaves, new_taints, values
+from cdk_rehearsal.registry import (
+    NO_RULES,
+    ResourceType,
+    Token,
+    UpdateRules,
+    anywhere,
+    ended_by_rollback,
+    leaves,
+    new_taints,
+    values,
+)
 
 _NESTED = "AWS::CloudFormation::Stack"
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
@@ -15,7 +25,7 @@ _NESTED = "AWS::CloudFormation::Stack"
 _SNAPSHOT_BY_DEFAULT = ("AWS::RDS::DBCluster", "AWS::RDS::DBInstance")
 _RANKS = {"Delete": 0, "Snapshot": 1, "Retain": 2, "RetainExceptOnCreate": 2}
 _KEPT = 2
-_IN_PLACE = (Fate.UPDATED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED)
+_IN_PLACE = (Fate.UPDATED, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED)
 _ORPHANED = "the old one stays, outside every stack, beside a new one"
 _LOST = "the old one is deleted: no UpdateReplacePolicy keeps it"
 
@@ -149,6 +159,8 @@ class Judge:
             yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
         for path, why in known.fewer_nodes(before, after).items():
             yield Cause(fate=Fate.FEWER, property=path, reason=why)
+        for path, why in ended_by_rollback(known.name, before, after).items():
+            yield Cause(fate=Fate.RISKED, property=path, reason=why)
         for path, why in new_taints(known.name, before, after).items():
             yield Cause(fate=Fate.TAINTED, property=path, reason=why)
         for path, why in known.undocumented(before, after).items():

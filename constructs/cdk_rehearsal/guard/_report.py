@@ -13,6 +13,7 @@ class Fate(StrEnum):
 
     KEPT = "kept"
     UPDATED = "updated in place"
+    RISKED = "ends nodes if it fails"
     TAINTED = "taints nodes"
     DRAINED = "replaces nodes"
     FEWER = "fewer nodes"
@@ -27,7 +28,7 @@ class Fate(StrEnum):
     @property
     def harmful(self) -> bool:
         """True if the guard refuses it unless the user names the resource."""
-        return self not in (*_HARMLESS, Fate.TAINTED, Fate.DRAINED, Fate.FEWER)
+        return self not in (*_HARMLESS, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER)
 
     @property
     def ends_nodes(self) -> bool:

@@ -1,7 +1,7 @@
 """CloudFormation registry schemas, template parsing, intrinsic functions, and updates that services reject."""
 
 from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
-from cdk_rehearsal.registry._node_groups import JOB_QUEUES, new_taints, starts_nodes
+from cdk_rehearsal.registry._node_groups import JOB_QUEUES, ended_by_rollback, new_taints, starts_nodes
 from cdk_rehearsal.registry._normal import values, walk
 from cdk_rehearsal.registry._quotas import quota_problems
 from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
@@ -36,6 +36,7 @@ __all__ = [
     "check_plain",
     "composite",
     "did_you_mean",
+    "ended_by_rollback",
     "has_service_rules",
     "leaves",
     "new_taints",

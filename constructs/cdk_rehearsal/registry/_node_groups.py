@@ -67,6 +67,15 @@ def fewer_nodes(type_name: str, old: Any, new: Any) -> dict[str, str]:
     return result
 
 
+def ended_by_rollback(type_name: str, old: Any, new: Any) -> dict[str, str]:
+    """Return the property whose rollback ends nodes that the old template does not have, with the reason."""
+    path = "ScalingConfig.DesiredSize"
+    if type_name != "AWS::EKS::Nodegroup" or at(old, path) != "0" or at(new, path) == "0":
+        return {}
+    reason = "a schedule or a command may have started the nodes; if this deployment fails, its rollback ends them"
+    return {path: f"from 0 to {shown}: {reason}" if isinstance(shown := at(new, path), str) else reason}
+
+
 def new_taints(type_name: str, old: Any, new: Any) -> dict[str, str]:
     """Return the properties that put a taint on running nodes of Kubernetes, with the reason.
 

@@ -7,12 +7,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ultracluster.cli._aws import client
+from ultracluster.cli._block_starts import missed, new_starts, soon
 from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
@@ -89,6 +91,9 @@ class _Plan:
     allow: tuple[str, ...]
     cli: "CdkCli"
     assembly: Path
+    # Of Capacity Blocks, by node group, and the time at which the templates were made.
+    starts: dict[str, datetime]
+    made: datetime
 
     @property
     def ok(self) -> bool:
@@ -97,6 +102,8 @@ class _Plan:
 
     def print(self) -> None:
         """Print the verdict."""
+        for line in soon(self.starts, self.made):
+            typer.echo(f"warning: {line}", err=True)
         if self.sides.new:
             typer.echo(f"new stacks: {', '.join(self.sides.new)}")
         if self.sides.failed:
@@ -150,6 +157,8 @@ class _Plan:
         _warn(problems)
         if code:
             fail(f"cdk deploy ended with code {code}; if a rollback failed: {_ROLLBACK_PAGE}")
+        if lines := missed(self.starts, self.made, datetime.now(UTC)):
+            fail("\n".join(lines))
         if not problems:
             typer.echo(
                 f"{len(self.stacks)} stacks have a stack policy: cdk deploy cannot replace or delete their data."
@@ -203,6 +212,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
     with app_directory(app, file) as directory, tempfile.TemporaryDirectory(prefix="ultracluster-deploy-") as scratch:
         assembly, folder = Path(scratch) / "cdk.out", Path(scratch) / "guard"
         folder.mkdir()
+        made = datetime.now(UTC)
         try:
             cli = cdk_cli(directory, cluster.region, Path(scratch))
             synthesise(cli, file, assembly)
@@ -231,6 +241,8 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                 allow=tuple(allow or ()),
                 cli=cli,
                 assembly=assembly,
+                starts=new_starts(cluster, sides.deployed),
+                made=made,
             )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -54,13 +54,16 @@ def jobs_sentence(report: "Report") -> str:
     waits: list[str] = []
     ends: list[str] = []
     tainted: list[str] = []
+    risked: list[str] = []
     for finding in report.nodes:
         if not finding.fate.ends_nodes:
             continue
         drains = finding.fate is Fate.DRAINED and finding.type == "AWS::PCS::ComputeNodeGroup"
-        (waits if drains else tainted if finding.fate is Fate.TAINTED else ends).append(finding.name)
+        others = {Fate.TAINTED: tainted, Fate.RISKED: risked}
+        (waits if drains else others.get(finding.fate, ends)).append(finding.name)
     lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
     lines += [f"jobs on {', '.join(ends)} end"] if ends else []
+    lines += [f"jobs on {', '.join(risked)} end if the deployment fails"] if risked else []
     lines += [f"jobs on {', '.join(tainted)} do not tolerate a new taint"] if tainted else []
     return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
 

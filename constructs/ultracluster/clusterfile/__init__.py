@@ -1,6 +1,7 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
 from ultracluster.clusterfile import _keys as keys
+from ultracluster.clusterfile._add_ons import BASE_ADD_ONS, created_add_ons
 from ultracluster.clusterfile._as_of import as_of
 from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
@@ -30,6 +31,7 @@ __all__ = [
     "ALERT_ROUTES",
     "ALERT_TUNING",
     "ANYWHERE",
+    "BASE_ADD_ONS",
     "KUBERNETES_CHART",
     "KUBERNETES_NAME",
     "KUBERNETES_PLATFORM",
@@ -49,6 +51,7 @@ __all__ = [
     "Throughput",
     "as_of",
     "build",
+    "created_add_ons",
     "describe",
     "facts_as_of",
     "keys",

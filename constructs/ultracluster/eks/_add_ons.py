@@ -9,15 +9,13 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from ultracluster.catalogue.schedulers import eks_add_ons
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import BASE_ADD_ONS, ClusterFile, created_add_ons
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.kubernetes import node_monitoring_values, platform_of
 from ultracluster.security import acknowledge_wildcards, add_managed_policy
 from ultracluster.storage import Storage
 
-# Daemons, which are healthy without nodes; the CNI must exist before the first node.
 _MONITORING = "eks-node-monitoring-agent"
-_BASE = ("eks-pod-identity-agent", "vpc-cni", "kube-proxy", _MONITORING)
 # Prefixes of 16 addresses, one kept warm, and network policies: `planning` counts addresses with the same numbers.
 # https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html and
 # https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html (read 2026-11-21)
@@ -40,7 +38,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {"vpc-cni": _CNI, "coredns": _DNS}
 def base_add_ons(scope: Construct, cluster: ClusterFile, control_plane: eks.ICluster) -> None:
     """Create the add-ons that must exist before nodes."""
     parent = Construct(scope, "AddOns")
-    for name in _BASE:
+    for name in BASE_ADD_ONS:
         add_on_of_file(parent, name, cluster, control_plane)
 
 
@@ -49,17 +47,8 @@ def further_add_ons(
 ) -> list[EksAddOn]:
     """Create the add-ons that need nodes to run on, and those of the file."""
     parent = Construct(scope, "AddOns")
-    names = ["coredns", "metrics-server", "aws-ebs-csi-driver"]
-    if storage.lustre is not None:
-        names.append("aws-fsx-csi-driver")
-    if cluster.storage.home is not None and cluster.storage.home.type == "efs":
-        names.append("aws-efs-csi-driver")
-    if storage.data_bucket is not None:
-        names.append("aws-mountpoint-s3-csi-driver")
-    requested = [
-        each for name in cluster.kubernetes.requested_add_ons for each in (*eks_add_ons.REQUIRED.get(name, ()), name)
-    ]
-    names += [name for name in dict.fromkeys(requested) if name not in {*_BASE, *names} and not _is_late(name)]
+    created = created_add_ons(cluster, lustre=storage.lustre is not None, bucket=storage.data_bucket is not None)
+    names = [name for name in created if name not in BASE_ADD_ONS and not _is_late(name)]
     add_ons = [add_on_of_file(parent, name, cluster, control_plane, storage) for name in names]
     for add_on in add_ons:
         add_on.node.add_dependency(after)

@@ -31,7 +31,7 @@ from ultracluster.network import Network
 from ultracluster.observability import Observability, allow_topology
 from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning import checked
-from ultracluster.planning.capacity import Image, waits
+from ultracluster.planning.capacity import Image, waits_for_command
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
@@ -108,7 +108,7 @@ class KubernetesCluster(BeforePlatform):
             f"aws eks update-nodegroup-config --region {region} --cluster-name {name} --nodegroup-name "
             f"{group.name} --scaling-config minSize=0,maxSize={group.count},desiredSize={group.count}"
             for group in self._cluster.node_groups
-            if waits(group.capacity) and not group.elastic and getattr(group.capacity, "starts", None) is None
+            if waits_for_command(group.capacity) and not group.elastic
         ]
         if commands:
             description = "Once a Capacity Block is active: scale its group up; with starts: it scales up by itself"

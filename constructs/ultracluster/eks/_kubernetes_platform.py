@@ -22,7 +22,7 @@ from ultracluster.kubernetes import registry_of
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
 from ultracluster.planning import checked
-from ultracluster.planning.capacity import Block
+from ultracluster.planning.capacity import starts_at
 from ultracluster.platform import BUNDLE_FILE
 from ultracluster.rules import Refusal
 from ultracluster.security import add_managed_policy
@@ -180,9 +180,8 @@ def _values(parameters: Iterable[str], outputs: Iterable[Output]) -> dict[str, s
 def _starts(cluster: ClusterFile) -> Iterator[tuple[NodeGroup, datetime]]:
     """Yield the groups whose Capacity Block starts later, and when their nodes should have joined."""
     for group in cluster.node_groups:
-        capacity = group.capacity
-        if isinstance(capacity, Block) and capacity.starts and not capacity.active:
-            yield group, capacity.starts + _JOINED
+        if (start := starts_at(group.capacity)) is not None:
+            yield group, start + _JOINED
 
 
 def platform_content(bundle: Mapping[str, Any]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ultracluster.clusterfile import NodeGroup
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.planning import checked
-from ultracluster.planning.capacity import Block
+from ultracluster.planning.capacity import starts_at
 from ultracluster.rules import Refusal
 
 _DAY_SECONDS = 24 * 60 * 60
@@ -91,6 +91,6 @@ class EksScheduledStart(cdk.Resource):
 
 def start_with_block(scope: Construct, group: NodeGroup, cluster: eks.ICluster, nodes: Construct) -> None:
     """Scale a group of a cluster file up when its Capacity Block starts, if the file has the time."""
-    capacity = group.capacity
-    if isinstance(capacity, Block) and capacity.starts and not capacity.active and isinstance(nodes, EksNodeGroup):
-        EksScheduledStart(scope, "Start", cluster=cluster, node_group=nodes, at=capacity.starts)
+    start = starts_at(group.capacity)
+    if start is not None and isinstance(nodes, EksNodeGroup):
+        EksScheduledStart(scope, "Start", cluster=cluster, node_group=nodes, at=start)

@@ -20,7 +20,9 @@ _TOKEN = {"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "name": 
 _HEALTH = {"mountPath": "/run/ultracluster/health", "name": "node-health", "readOnly": True}
 _RBAC = "rbac.authorization.k8s.io"
 _NODE_NAME = "authentication.kubernetes.io/node-name"
-_ANNOTATIONS = "['ultracluster/gate', 'ultracluster/breaker']"
+_ANNOTATIONS = "['ultracluster/gate', 'ultracluster/breaker-gate']"
+# The garbage collector deletes a node whose owner is not there.
+_FIXED = ("metadata.labels", "metadata.finalizers", "metadata.ownerReferences", "spec.taints")
 _MODE = "health-mode"
 
 
@@ -102,10 +104,9 @@ def gate_access(platform: Platform) -> list[Object]:
                 "!(has(oldObject.spec.unschedulable) && oldObject.spec.unschedulable)",
                 "message": "a pod may cordon its node, and not release it",
             },
-            *(_unchanged(path) for path in ("metadata.labels", "metadata.finalizers", "spec.taints")),
+            *(_unchanged(path) for path in _FIXED),
             {
-                "expression": f"{_or_empty('object')}.all(key, key in {_ANNOTATIONS} || "
-                f"(key in {_or_empty('oldObject')} && {_or_empty('oldObject')}[key] == {_or_empty('object')}[key]))",
+                "expression": f"{_kept('object', 'oldObject')} && {_kept('oldObject', 'object')}",
                 "message": f"a pod changes no annotation but {_ANNOTATIONS}",
             },
         ],
@@ -137,6 +138,12 @@ def _unchanged(path: str) -> Object:
     old, new = f"oldObject.{path}", f"object.{path}"
     both = f"has({new}) && has({old}) && {new} == {old}"
     return {"expression": f"(!has({new}) && !has({old})) || ({both})", "message": f"a pod does not change {path}"}
+
+
+def _kept(name: str, other: str) -> str:
+    """Return the condition that another object has the annotations of one, which a pod may change or not."""
+    ours, theirs = _or_empty(name), _or_empty(other)
+    return f"{ours}.all(key, key in {_ANNOTATIONS} || (key in {theirs} && {theirs}[key] == {ours}[key]))"
 
 
 def _or_empty(name: str) -> str:

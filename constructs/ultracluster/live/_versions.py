@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, created_add_ons
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
@@ -54,7 +54,7 @@ def _add_ons(check: Check, cluster: ClusterFile, account: Account) -> Iterator[F
                 f"EKS has no add-on {name} for Kubernetes {cluster.kubernetes.version}",
                 "remove it from `kubernetes.add-ons`",
             )
-        elif version not in ("default", "latest", *versions):
+        elif version not in ("default", *versions):
             yield check.bad(
                 f"EKS has {name} {', '.join(versions[:5])}, not {version}", f"change `kubernetes.add-ons.{name}`"
             )
@@ -63,10 +63,11 @@ def _add_ons(check: Check, cluster: ClusterFile, account: Account) -> Iterator[F
 
 
 def _deployed(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    """Compare the add-ons that a cluster has with the defaults of EKS for its version."""
-    version = cluster.kubernetes.version
+    """Compare the add-ons that the stacks created, or the file pins, with the defaults of EKS for its version."""
+    version, created = cluster.kubernetes.version, created_add_ons(cluster)
     answer = account.find(_DEPLOYED, missing="ResourceNotFoundException", clusterName=cluster.name)
-    for name in (answer or {}).get("addons", []):
+    for name in (each for each in (answer or {}).get("addons", []) if each in created):
+        pinned = cluster.kubernetes.add_on(name).version
         runs = account.ask(_ADD_ON, clusterName=cluster.name, addonName=name)["addon"]["addonVersion"]
         # The newest first.
         versions = {
@@ -76,12 +77,14 @@ def _deployed(check: Check, cluster: ClusterFile, account: Account) -> Iterator[
         }
         default = next((each for each, is_default in versions.items() if is_default), None)
         names = [*versions]
-        is_new = default is None or (runs in versions and names.index(runs) <= names.index(default))
-        if is_new or cluster.kubernetes.add_on(name).version not in ("default", "latest"):
+        current = runs if pinned == "default" else pinned
+        if default is None or (current in versions and names.index(current) <= names.index(default)):
             continue
+        reason = "EKS leaves an add-on at the version that it was created with"
+        if pinned != "default":
+            reason = f"the file has {pinned}"
         yield check.doubt(
-            f"{cluster.name} runs {name} {runs}, and the default for Kubernetes {version} is {default}: EKS leaves an "
-            "add-on at the version that it was created with",
+            f"{cluster.name} runs {name} {runs}, and the default for Kubernetes {version} is {default}: {reason}",
             f"write `kubernetes.add-ons.{name}: {default}` and deploy",
         )
 

@@ -135,11 +135,20 @@ def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable
             for item in tools.get("persistentvolumeclaims", f"--namespace={namespace}")
             if item["metadata"]["name"] not in claims
         ]
-        if names or kept:
-            parts = [f"{len(names)} running pods ({few(names)})"] if names else []
-            parts += [f"claims that this library did not create ({few(kept)})"] if kept else []
+        jobs = _waiting(tools, namespace)
+        parts = [
+            f"{text} ({few(found)})"
+            for text, found in (
+                (f"{len(names)} running pods", names),
+                ("claims that this library did not create", kept),
+                ("jobs that wait in its queue", jobs),
+            )
+            if found
+        ]
+        if parts:
             remedy = "wait for them or delete them, then apply again; or keep the team in the file"
             errors.append(ApplyError("check", f"Namespace {namespace}", f"it has {' and '.join(parts)}", remedy))
+    errors += _claim_problems(leaving, pods)
     errors += _workload_problems(tools, leaving, all_of_them="kueue" in uninstalled)
     for release in uninstalled & set(_SCHEDULERS):
         names = [pod["metadata"]["name"] for pod in pods if pod["spec"].get("schedulerName") == _SCHEDULERS[release]]
@@ -148,6 +157,37 @@ def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable
             remedy = "wait for them or delete them before another scheduler is installed"
             errors.append(ApplyError("check", f"release {release}", reason, remedy))
     return errors
+
+
+def _claim_problems(leaving: Sequence[Key], pods: Sequence[Object]) -> list[ApplyError]:
+    """Return why claims cannot be removed: a gang that restarts could not mount them."""
+    errors = []
+    for item in (item for item in leaving if item.kind == "PersistentVolumeClaim"):
+        names = [
+            pod["metadata"]["name"]
+            for pod in pods
+            if pod["metadata"]["namespace"] == item.namespace
+            and any(
+                volume.get("persistentVolumeClaim", {}).get("claimName") == item.name
+                for volume in pod["spec"].get("volumes", ())
+            )
+        ]
+        if names:
+            reason = f"{len(names)} running pods mount it ({few(names)})"
+            remedy = "wait for them or delete them, then apply again; or keep the file system in the file"
+            errors.append(ApplyError("check", f"PersistentVolumeClaim {item.namespace}/{item.name}", reason, remedy))
+    return errors
+
+
+def _waiting(tools: Tools, namespace: str) -> list[str]:
+    """Return the workloads of Kueue in a namespace that have no nodes yet, and would be deleted with it."""
+    result = []
+    for item in tools.get("workloads.kueue.x-k8s.io", f"--namespace={namespace}"):
+        status = item.get("status", {})
+        finished = any(row["type"] == "Finished" and row["status"] == "True" for row in status.get("conditions", ()))
+        if not finished and not status.get("admission"):
+            result.append(str(item["metadata"]["name"]))
+    return result
 
 
 def _workload_problems(tools: Tools, leaving: Sequence[Key], *, all_of_them: bool) -> list[ApplyError]:

@@ -1,6 +1,6 @@
 """Gate: nodes, devices, queues, volumes, collectors and applications of the file, compared with the cluster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -44,8 +44,9 @@ def gate(tools: Tools, bundle: Bundle) -> list[Line]:
     lines += _queues(tools, bundle)
     lines += _volumes(tools, bundle)
     if bundle.metrics:
-        sick = frozenset[str]().union(*(line.sick for line in lines))
-        lines.append(_collectors(tools, bundle.metrics, sick))
+        # Those of the system and of others have collectors too.
+        down = {node["metadata"]["name"] for node in nodes if _not_ready(node)}
+        lines.append(_collectors(tools, bundle.metrics, down.union(*(line.sick for line in lines))))
     if bundle.applications:
         lines.append(_applications(tools, bundle.applications))
     return lines
@@ -108,12 +109,15 @@ def _name(node: Object) -> str:
     return f"{name} ({instance})" if instance else name
 
 
+def _not_ready(node: Object) -> str:
+    ready = _condition(node, "Ready")
+    if ready.get("status") == "True":
+        return ""
+    return f"not ready: {ready.get('message') or ready.get('reason') or 'no condition'}"
+
+
 def _node_problems(node: Object) -> list[str]:
-    conditions = {row["type"]: row for row in node.get("status", {}).get("conditions", [])}
-    ready = conditions.get("Ready", {})
-    problems = []
-    if ready.get("status") != "True":
-        problems.append(f"not ready: {ready.get('message') or ready.get('reason') or 'no condition'}")
+    problems = [text] if (text := _not_ready(node)) else []
     if node["spec"].get("unschedulable"):
         problems.append("cordoned")
     for taint in node["spec"].get("taints", []):
@@ -153,7 +157,7 @@ def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
     return [Line(f"volumes: {sum(desired.values())} of {len(desired)} bound", missing or _absent("claim", desired))]
 
 
-def _collectors(tools: Tools, namespace: str, sick: frozenset[str]) -> Line:
+def _collectors(tools: Tools, namespace: str, sick: Collection[str]) -> Line:
     """Compare the collectors of metrics with their nodes.
 
     The agent of each has a probe: it is ready while the workspace accepts what it sends.
@@ -172,12 +176,9 @@ def _collectors(tools: Tools, namespace: str, sick: frozenset[str]) -> Line:
             ready += item.get("status", {}).get(available, 0)
     for pod in tools.get("pods", f"--namespace={namespace}"):
         if _condition(pod, "Ready").get("status") != "True":
-            phase = pod["status"].get("phase")
-            name = f"pod {pod['metadata']['name']}"
-            silent = f"{name}: the workspace accepts none of its metrics, see the log of its container agent"
-            reason = stuck_pod(pod) or (silent if phase == "Running" else f"{name}: {phase}")
-            missing.append(f"{pod['spec'].get('nodeName', 'no node')}: {reason}")
-            few &= pod["spec"].get("nodeName") in sick
+            node = pod["spec"].get("nodeName", "no node")
+            missing.append(f"{node}: {stuck_pod(pod) or _silent(pod)}")
+            few &= node in sick
     if ready < expected and not missing:
         missing.append(f"{expected - ready} collectors have no pod")
         few = False
@@ -185,6 +186,18 @@ def _collectors(tools: Tools, namespace: str, sick: frozenset[str]) -> Line:
         missing.append(f"namespace {namespace} has no collectors")
         few = False
     return Line(f"metrics: arriving from {ready} of {expected} collectors", missing, few=few)
+
+
+def _silent(pod: Object) -> str:
+    """Return why a collector is not ready whose containers start."""
+    status, name = pod.get("status", {}), f"pod {pod['metadata']['name']}"
+    waiting = [row["name"] for row in status.get("containerStatuses", ()) if not row["ready"]]
+    if status.get("phase") != "Running":
+        return f"{name}: {status.get('phase')}"
+    if waiting == ["agent"]:
+        return f"{name}: the workspace accepts none of its metrics, see the log of its container agent"
+    # The kubelet of a node that is lost reports nothing: its containers were ready.
+    return f"{name}: {', '.join(waiting)} not ready" if waiting else f"{name}: its node does not answer"
 
 
 def _applications(tools: Tools, desired: Sequence[str]) -> Line:

@@ -132,7 +132,8 @@ def nccl_check(
     figure = figure if figure and figure.nodes == nodes and operation == "all-reduce" else None
     if group.working < nodes:
         raise Refusal("", JOB_NODES(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}"))
-    name = f"nccl-{group.name}" if operation == "all-reduce" else f"{operation}-{group.name}"
+    check = "nccl" if operation == "all-reduce" else operation
+    name = f"{check}-{group.name}"
     gpus = group.instance_type.gpus
     worker = node_pod(
         platform,
@@ -174,7 +175,7 @@ def nccl_check(
             "Launcher": {
                 "replicas": 1,
                 "restartPolicy": "Never",
-                "template": {"spec": _with_cordon(launcher, group, "nccl", [{"name": "PODS", "value": workers}])},
+                "template": {"spec": _with_cordon(launcher, group, check, [{"name": "PODS", "value": workers}])},
             },
             "Worker": {"replicas": nodes, "template": {**head, "spec": worker}},
         },

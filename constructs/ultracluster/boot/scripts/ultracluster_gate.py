@@ -15,6 +15,7 @@ pod. ULTRACLUSTER_GATE_FACTS: JSON with what nodes have, the floors, and the lim
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import importlib.util
 import json
@@ -42,6 +43,8 @@ JOIN_SECONDS = float(os.environ.get("ULTRACLUSTER_GATE_JOIN", 600))
 HEALTH = "/run/ultracluster/health"
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 API = "https://kubernetes.default.svc"
+#: Annotation of a node that the gate found bad, and that stays in service.
+BREAKER = "ultracluster/breaker-gate"
 MODE = "/api/v1/namespaces/node-health/configmaps?fieldSelector=metadata.name%3Dhealth-mode"
 _SHARE_OF_MEDIAN = 0.8
 _PAIRS_OF_A_MEDIAN = 3
@@ -236,14 +239,20 @@ def why_all_start(bad: dict[int, str], pods: int, facts: dict[str, Any], mode: s
 
 def leave_out(node: str, reason: str) -> None:
     """Cordon the node of this pod, with the reason in an annotation."""
-    annotations = {"ultracluster/gate": f"failed: {reason}", "ultracluster/breaker": None}
+    annotations = {"ultracluster/gate": f"failed: {reason}"}
     call(f"/api/v1/nodes/{node}", {"metadata": {"annotations": annotations}, "spec": {"unschedulable": True}})
 
 
 def report(node: str, reason: str) -> None:
     """Write on the node of this pod that it is bad, and stays in service."""
-    annotations = {"ultracluster/gate": f"failed, not cordoned: {reason}", "ultracluster/breaker": "open"}
+    annotations = {"ultracluster/gate": f"failed, not cordoned: {reason}", BREAKER: "open"}
     call(f"/api/v1/nodes/{node}", {"metadata": {"annotations": annotations}})
+
+
+def forget(node: str) -> None:
+    """End the alert about the node of this pod, which has passed the whole test."""
+    with contextlib.suppress(OSError):
+        call(f"/api/v1/nodes/{node}", {"metadata": {"annotations": {BREAKER: None}}})
 
 
 def main() -> int:
@@ -270,6 +279,8 @@ def main() -> int:
             left = not verdict
         except OSError as error:
             failed = f"{node} cannot be {'annotated' if verdict else 'cordoned'}: {error}"
+    elif nccl and pods > 1 and not off:
+        forget(node)
     answers = gang.exchange((node, left, failed), lambda values: values)
     if index == 0:
         for number, text in bad.items():

@@ -32,7 +32,8 @@ def warn_kubectl(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _KUBECTL_SKEW,
             f"kubectl 1.{_KUBECTL_MINOR} of `apply` and the admin host supports control planes of {oldest} to "
-            f"{newest}, got {version}; update kubernetes.version, or use another DIR/bin/kubectl of apply --bundle",
+            f"{newest}, got {version}; update kubernetes.version, or write kubernetes.platform: none and run `apply "
+            "--bundle DIR` with a DIR/bin/kubectl of that version",
         )
 
 

@@ -114,7 +114,8 @@ NODE_ALERTS = (
             "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe "
             "--dry-run=client -o yaml | kubectl apply -f -`.",
             "If the fault is real: drain the nodes by hand with `scontrol` or `kubectl cordon`, and fix the reason.",
-            "Kubernetes: the alert ends with `kubectl annotate node NODE ultracluster/breaker-`.",
+            "Kubernetes: the alert ends when the check passes, or with `kubectl annotate node NODE "
+            "ultracluster/breaker-CHECK-`.",
         ),
         rationale="Nodes that are known to be bad take jobs.",
     ),

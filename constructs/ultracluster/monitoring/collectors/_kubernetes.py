@@ -115,16 +115,21 @@ def agent_command(configuration: str, storage: str) -> list[str]:
     ]
 
 
-def agent_probe() -> _Object:
+def agent_probe(directory: str) -> _Object:
     """Return the probe of an agent, which is ready while the workspace accepts its samples.
 
-    Counters of samples are of attempts, so that failed, retried and pending ones are subtracted. The newest sample that
-    was sent is five minutes old at most: an agent that cannot reach the workspace is not ready.
+    The number of accepted samples must have grown within five minutes. Counters of samples are of attempts, so that
+    failed, retried and pending ones are subtracted. The largest number, its time, and the start of the agent, whose
+    counters begin at zero, are kept in a file.
     See: https://github.com/prometheus/prometheus, storage/remote/queue_manager.go (read 2026-11-26)
+
+    Args:
+        directory: Directory of the file, which the agent may write to.
     """
     metrics = f"wget -q -O - http://127.0.0.1:{PORTS['agent']}/metrics"
+    accepted = f"""awk -v now="$(date +%s)" -v file={directory}/accepted '{_ACCEPTED}'"""
     return {
-        "exec": {"command": ["/bin/sh", "-c", f"{metrics} | awk '{_ACCEPTED}'"]},
+        "exec": {"command": ["/bin/sh", "-c", f"{metrics} | {accepted}"]},
         "periodSeconds": 30,
         "timeoutSeconds": 10,
     }
@@ -132,10 +137,15 @@ def agent_probe() -> _Object:
 
 # The image has the shell, wget and awk of busybox.
 _ACCEPTED = (
+    "/^process_start_time_seconds/ {start = $2} "
     "/^prometheus_remote_storage_samples_total/ {sent += $2} "
     "/^prometheus_remote_storage_samples_(failed_total|retried_total|pending)/ {sent -= $2} "
-    "/^prometheus_remote_storage_queue_highest_sent_timestamp_seconds/ {newest = $2} "
-    "END {exit !(sent > 0 && systime() - newest < 300)}"
+    'END {if (start == "") exit 1; '
+    "getline line < file; close(file); split(line, old); "
+    "if (old[1] != start) old[2] = 0; "
+    "if (sent > old[2]) {old[2] = sent; old[3] = now} "
+    'printf "%s %.0f %.0f\\n", start, old[2], old[3] > file; '
+    "exit !(now - old[3] < 300)}"
 )
 
 
@@ -154,7 +164,7 @@ def _pod(
             [host, textfiles],
         ),
         _container("agent", IMAGES["agent"], agent_command(f"{_RUN}/agent.yaml", f"{_RUN}/wal"), [run])
-        | {"readinessProbe": agent_probe()},
+        | {"readinessProbe": agent_probe(_RUN)},
     ]  # fmt: skip
     if instance_type.gpus:
         command = [

@@ -16,7 +16,7 @@ from ultracluster.monitoring.collectors._kubernetes import (
 )
 from ultracluster.monitoring.collectors._node import RemoteWrite
 from ultracluster.monitoring.collectors._scraping import (
-    BREAKER_ANNOTATION,
+    BREAKER_ANNOTATIONS,
     KUBE_STATE_LABELS,
     KUBE_STATE_METRICS,
     KUBE_STATE_RESOURCES,
@@ -91,7 +91,7 @@ def _pod() -> _Object:
         "/kube-state-metrics",
         f"--resources={','.join(KUBE_STATE_RESOURCES)}",
         f"--metric-allowlist={','.join(KUBE_STATE_METRICS)}",
-        f"--metric-annotations-allowlist=nodes=[{BREAKER_ANNOTATION}]",
+        f"--metric-annotations-allowlist=nodes=[{','.join(BREAKER_ANNOTATIONS)}]",
         f"--metric-labels-allowlist={KUBE_STATE_LABELS}",
         "--host=127.0.0.1",
         "--telemetry-host=127.0.0.1",
@@ -105,7 +105,7 @@ def _pod() -> _Object:
         "containers": [
             _container("kube-state-metrics", state, "250Mi", "2Gi", []),
             _container("agent", agent_command(f"{_ETC}/agent.yaml", _WAL), "256Mi", "2Gi",
-                       [etc, {"name": "wal", "mountPath": _WAL}]) | {"readinessProbe": agent_probe()},
+                       [etc, {"name": "wal", "mountPath": _WAL}]) | {"readinessProbe": agent_probe(_WAL)},
         ],
         "volumes": [{"name": "etc", "configMap": {"name": _NAME}}, {"name": "wal", "emptyDir": {}}],
     }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from ultracluster.monitoring.collectors._agent import JOB_LABELS, job_of_pod, relabelling, slurm_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
-from ultracluster.monitoring.names import POD_OF_JOB, Profile
+from ultracluster.monitoring.names import NODE_CHECKS, POD_OF_JOB, Profile
 
 SLURM_PORT = 6817
 
@@ -22,8 +22,8 @@ KUBE_STATE_METRICS = (
     *("kube_node_annotations", "kube_node_status_condition", "kube_node_spec_unschedulable"),
     *("kube_pod_status_phase", "kube_pod_labels"),
 )
-#: Annotation of a node that a check of its devices found bad, and that stays in service.
-BREAKER_ANNOTATION = "ultracluster/breaker"
+#: Annotations of a node that a check found bad, and that stays in service: one for each check.
+BREAKER_ANNOTATIONS = tuple(f"ultracluster/breaker-{check}" for check in NODE_CHECKS)
 #: Labels of pods that kube-state-metrics exports.
 KUBE_STATE_LABELS = f"pods=[{','.join(JOB_LABELS)}]"
 

@@ -58,6 +58,12 @@ SLURM_METRICS = (
              "slurm_partition_jobs"),
 )  # fmt: skip
 
+#: Checks of nodes of Kubernetes, each with an annotation of its own.
+NODE_CHECKS = ("alltoall", "dcgm", "gate", "nccl")
+_BREAKERS = " or ".join(
+    f'kube_node_annotations{{annotation_ultracluster_breaker_{check}="open"}}' for check in NODE_CHECKS
+)
+
 KUBERNETES_METRICS = (
     aggregated("cluster:kube_node_status_condition_ready:sum", "count", "Nodes of Kubernetes that are ready.",
                'kube_node_status_condition{condition="Ready", status="true"}'),
@@ -72,8 +78,8 @@ KUBERNETES_METRICS = (
     recorded("ultracluster_kube_node_breaker_open", "bool",
              "Nodes that a check found bad, and that the limit or the mode keeps in service.",
              (*CLUSTER, "node", "action"),
-             expr="label_replace(max by (cluster, node) "
-             '(kube_node_annotations{annotation_ultracluster_breaker="open"}) == 1, "action", "cordon", "", "")'),
+             expr=f"label_replace(max by (cluster, node) ({_BREAKERS}) == 1 unless on (cluster, node) "
+             'kube_node_spec_unschedulable == 1, "action", "cordon", "", "")'),
     aggregated("cluster_phase:kube_pod_status_phase:sum", "count", "Pods by phase."),
     aggregated("cluster_queue:kueue_pending_workloads:sum", "count", "Workloads that wait, by queue."),
     aggregated("cluster_queue:kueue_admitted_active_workloads:sum", "count",

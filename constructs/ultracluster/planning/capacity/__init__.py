@@ -45,8 +45,10 @@ from ultracluster.planning.capacity._scaling import (
     check_end,
     check_static_nodes,
     runs_until,
+    starts_at,
     static_nodes,
     waits,
+    waits_for_command,
 )
 from ultracluster.planning.capacity._vcpus import vcpu_needs
 
@@ -91,7 +93,9 @@ __all__ = [
     "purchase",
     "runs_until",
     "segment",
+    "starts_at",
     "static_nodes",
     "vcpu_needs",
     "waits",
+    "waits_for_command",
 ]

@@ -167,6 +167,7 @@ class _Block(_ById):
     starts: datetime | None = None
     ends: datetime | None = None
     active: bool = False
+    ended: bool = False
 
     def _problems(self) -> list[str]:
         problems = _ById._problems(self)
@@ -193,6 +194,7 @@ class CapacityBlock(_Block):
         starts: Start, with a time zone. Default: not known; then nothing starts the nodes of EKS.
         ends: End, with a time zone. Default: not known; then nothing drains the nodes.
         active: The block has started, so that node groups of EKS start their nodes. Default: no; they have no nodes.
+        ended: The block has ended, so that nothing starts its nodes. Default: no.
 
     Raises:
         ValueError: If the id is not a valid id of a reservation, no block holds that many instances, a time has no
@@ -230,6 +232,7 @@ class UltraServerBlock(_Block):
         starts: Start, with a time zone. Default: not known; then nothing starts the nodes of EKS.
         ends: End, with a time zone. Default: not known; then nothing drains the nodes.
         active: The block has started, so that node groups of EKS start their nodes. Default: no; they have no nodes.
+        ended: The block has ended, so that nothing starts its nodes. Default: no.
 
     Raises:
         ValueError: If the id is not a valid id of a reservation, instances is below 1, a time has no time

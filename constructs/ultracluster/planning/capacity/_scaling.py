@@ -61,6 +61,11 @@ def waits(capacity: Capacity) -> bool:
     return isinstance(capacity, Block) and not capacity.active
 
 
+def waits_for_command(capacity: Capacity) -> bool:
+    """Report whether somebody must start the nodes: their Capacity Block has not begun, and has no start."""
+    return isinstance(capacity, Block) and capacity.starts is None and not (capacity.active or capacity.ended)
+
+
 def runs_until(capacity: Capacity) -> datetime | None:
     """Return the time from which EKS scales the nodes of a Capacity Block to zero, in UTC, or None if it is unknown."""
     if not isinstance(capacity, Block) or capacity.ends is None:
@@ -68,9 +73,18 @@ def runs_until(capacity: Capacity) -> datetime | None:
     return capacity.ends.astimezone(UTC) - max(capacity.last_call, _SCALED_TO_ZERO)
 
 
+def starts_at(capacity: Capacity) -> datetime | None:
+    """Return when nodes start by themselves, or None: they run, somebody starts them, or their block has ended."""
+    return capacity.starts if isinstance(capacity, Block) and not (capacity.active or capacity.ended) else None
+
+
 def as_of(capacity: Capacity, now: datetime) -> Capacity:
-    """Return a Capacity Block as it is at a time: active from its start, and without a start when it has ended."""
-    if not isinstance(capacity, Block) or capacity.active or capacity.starts is None or now < capacity.starts:
+    """Return a Capacity Block as it is at a time: ended, whatever the file has, or active from its start."""
+    if not isinstance(capacity, Block):
         return capacity
     until = runs_until(capacity)
-    return replace(capacity, active=True) if until is None or now < until else replace(capacity, starts=None)
+    if until is not None and now >= until:
+        return replace(capacity, active=False, ended=True)
+    if capacity.active or capacity.starts is None or now < capacity.starts:
+        return capacity
+    return replace(capacity, active=True)

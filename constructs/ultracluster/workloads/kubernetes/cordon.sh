@@ -4,7 +4,7 @@
 # selector of the nodes of the group, and MOST, how many of them may be cordoned at once, by whomever. A check that is
 # wrong fails on many nodes at the same time: each is cordoned, counts after a while, and is released if they are more.
 # In the mode observe or off, data of the ConfigMap health-mode of NAMESPACE, none is cordoned. The annotation
-# ultracluster/breaker of a node that failed and is not cordoned rings HealthBreakerOpen.
+# ultracluster/breaker-CHECK of a node that failed and is not cordoned rings HealthBreakerOpen, until the check passes.
 set -euo pipefail
 
 verdict="${VERDICT:-/verdict}"
@@ -39,12 +39,14 @@ esac
 # Without the ConfigMap, or an answer, checks enforce. A list, for curl would repeat a request of what is not there.
 mode="$(call "$api/api/v1/namespaces/$NAMESPACE/configmaps?fieldSelector=metadata.name=health-mode" |
   grep -o '"mode": *"[^"]*"' | head -n 1 | cut -d'"' -f4 || true)"
-breaker=null
+# Of this check only, and not without a verdict: what another check found is still there.
+key="\"ultracluster/breaker-$CHECK\"" breaker=""
+[ "$code" != 0 ] || breaker=",$key:null"
 if [ "$code" = 1 ] && [[ "$mode" == observe || "$mode" == off ]]; then
   word="failed, not cordoned as the mode is $mode" spec=""
-  [ "$mode" = off ] || breaker='"open"'
+  [ "$mode" = off ] || breaker=",$key:\"open\""
 fi
-patch="{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\",\"ultracluster/breaker\":$breaker}}$spec}"
+patch="{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\"$breaker}}$spec}"
 change() {
   local node
   for node in $nodes; do
@@ -60,7 +62,6 @@ sleep "${SETTLE:-10}"
 cordoned="$(call "$api/api/v1/nodes?labelSelector=$GROUP" | grep -c '"unschedulable": *true' || true)"
 if [ "$cordoned" -gt "$MOST" ]; then
   word="failed, not cordoned as $cordoned of at most $MOST were"
-  patch="${patch/failed: /$word: }"
-  patch="${patch/breaker\":null/breaker\":\"open\"}"
-  change "${patch%true*}false}}" "$word"
+  spec=',"spec":{"unschedulable":false}'
+  change "{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\",$key:\"open\"}}$spec}" "$word"
 fi
