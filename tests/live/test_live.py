@@ -46,6 +46,11 @@ def shared() -> Iterator[AwsAccount]:
         yield account
 
 
+EKS_IMAGES = "/aws/service/eks/optimized-ami"
+PUBLIC = {
+    PCS_IMAGE: "ami-0123456789abcdef0",
+    f"{EKS_IMAGES}/1.35/amazon-linux-2023/x86_64/nvidia/recommended/release_version": "1.35.2-20261105",
+}
 ADD_ON = {"addonVersion": "v1.13.1-eksbuild.1", "compatibilities": [{"defaultVersion": True}]}
 
 
@@ -64,7 +69,7 @@ def account(shared: AwsAccount) -> AwsAccount:
     shared.answers = {
         # Public parameters of PCS are not in moto.
         "ssm:GetParameter": lambda params: (
-            {"Parameter": {"Value": "ami-0123456789abcdef0"}} if params["Name"] == PCS_IMAGE else None
+            {"Parameter": {"Value": PUBLIC[params["Name"]]}} if params["Name"] in PUBLIC else None
         ),
         "ec2:DescribeImages": lambda _: {"Images": [image]},
         "ec2:DescribeCapacityReservations": lambda _: {"CapacityReservations": [reservation()]},
@@ -340,6 +345,28 @@ def test_deployed_add_ons_are_compared_with_the_defaults_of_the_version(account:
     answering("eks:ListAddons", {"addons": ["coredns"]})(account)
     versions["addons"][0]["addonVersions"] = [old, ADD_ON]  # now the newer one
     assert trouble(file, account) == []
+
+
+def test_pinned_releases_are_compared_with_the_newest_ones(account: AwsAccount) -> None:
+    def found(release: str) -> tuple[str, str]:
+        text = EKS.replace("kubernetes:\n", f"kubernetes:\n  release: {release}\n") if release else EKS
+        assert release in text
+        (finding,) = (each for each in findings(cluster(text), account) if each.check == "live-node-release")
+        return finding.status, finding.message
+
+    assert found("") == (
+        "pass",
+        "train: a new node group gets AWS's image 1.35.2-20261105, which the file does not pin",
+    )
+    assert found("1.35.2-20261105")[0] == "pass"
+    status, message = found("1.35.1-20260901")
+    assert (status, message.endswith("newest image for Kubernetes 1.35 is 1.35.2-20261105")) == ("warn", True)
+    other = EKS.replace("type: p5en.48xlarge,", "type: p5en.48xlarge, os: bottlerocket, release: 1.40.0-aaaaaaaa,")
+    account.answers["ssm:GetParameter"] = lambda params: {"Parameter": {"Value": "1.47.0-6154605b"}}
+    (finding,) = (each for each in findings(cluster(other), account) if each.check == "live-node-release")
+    assert (finding.status, finding.fix[:24]) == ("warn", "write `release: 1.47.0-6")
+    account.answers["ssm:GetParameter"] = lambda _: None
+    assert found("1.35.2-20261105")[0] == "fail"
 
 
 def test_an_existing_cluster_must_be_the_one_of_the_file(account: AwsAccount) -> None:

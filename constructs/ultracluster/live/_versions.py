@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from ultracluster.clusterfile import ClusterFile, created_add_ons
+from ultracluster.catalogue.schedulers import eks
+from ultracluster.clusterfile import ClusterFile, NodeGroup, created_add_ons
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
@@ -11,6 +12,7 @@ _VERSIONS = Call(service="eks", operation="describe_cluster_versions", action="e
 _ADD_ONS = Call(service="eks", operation="describe_addon_versions", action="eks:DescribeAddonVersions", result="addons")
 _DEPLOYED = Call(service="eks", operation="list_addons", action="eks:ListAddons", result="addons")
 _ADD_ON = Call(service="eks", operation="describe_addon", action="eks:DescribeAddon")
+_PARAMETER = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
 _CLUSTER = Call(service="eks", operation="describe_cluster", action="eks:DescribeCluster")
 
 
@@ -89,6 +91,42 @@ def _deployed(check: Check, cluster: ClusterFile, account: Account) -> Iterator[
         )
 
 
+def _release_parameters(cluster: ClusterFile) -> list[tuple[NodeGroup, str]]:
+    """Return the node groups whose image EKS chooses, with the parameter of its newest release."""
+    version = cluster.kubernetes.version
+    groups = [group for group in cluster.node_groups if group.image is None and not group.elastic]
+    return [(group, eks.release_parameter(version, group.os, group.instance_type)) for group in groups]
+
+
+def _parameter_arns(cluster: ClusterFile) -> list[str]:
+    names = sorted({name for _, name in _release_parameters(cluster)})
+    return [arn(cluster, "ssm", f"parameter{name}", owner="") for name in names]
+
+
+def _releases(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    """Compare the pinned releases of AWS's images with the newest ones, which have the newest fixes."""
+    version = cluster.kubernetes.version
+    newest: dict[str, str | None] = {}
+    for group, name in _release_parameters(cluster):
+        if name not in newest:
+            answer = account.find(_PARAMETER, missing="ParameterNotFound", Name=name)
+            newest[name] = answer["Parameter"]["Value"] if answer else None
+        pinned, key = cluster.kubernetes.release_of(cluster.nodes[group.section].release, group.os), newest[name]
+        if key is None:
+            yield check.bad(
+                f"{account.region} has no parameter {name}, the image of {group.name}", "change `kubernetes.version`"
+            )
+        elif pinned is None:
+            yield check.good(f"{group.name}: a new node group gets AWS's image {key}, which the file does not pin")
+        elif pinned == key:
+            yield check.good(f"{group.name}: {pinned} is AWS's newest image for Kubernetes {version}")
+        else:
+            yield check.doubt(
+                f"{group.name}: the file pins {pinned}, and AWS's newest image for Kubernetes {version} is {key}",
+                f"write `release: {key}`, and deploy when the nodes may be replaced",
+            )
+
+
 def _existing(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     existing = cluster.kubernetes.existing
     assert existing is not None
@@ -139,6 +177,14 @@ CHECKS = (
             _ADD_ON: [arn(cluster, "eks", f"addon/{cluster.name}/*/*")],
         },
         applies=lambda cluster: _runs_eks(cluster) and cluster.kubernetes.is_new,
+    ),
+    Check(
+        id="live-node-release",
+        reason="Nodes keep the image that the file pins, and AWS publishes fixes in newer ones.",
+        run=_releases,
+        calls=(_PARAMETER,),
+        resources=lambda cluster: {_PARAMETER: _parameter_arns(cluster)},
+        applies=lambda cluster: _runs_eks(cluster) and bool(_release_parameters(cluster)),
     ),
     Check(
         id="live-existing-cluster",

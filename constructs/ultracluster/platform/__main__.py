@@ -1,6 +1,7 @@
 """`python -m ultracluster.platform`: apply a bundle, or print a token for kubectl."""
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from ultracluster.platform._apply import Options, apply, plan
 from ultracluster.platform._bundle import Bundle, load_values
-from ultracluster.platform._connect import Target, connected, token
+from ultracluster.platform._connect import SESSION, Target, connected, resumed, token
 from ultracluster.platform._errors import ApplyError, ToolError
 from ultracluster.platform._registry import signed_in
 from ultracluster.platform._tools import find_tools
@@ -45,6 +46,10 @@ def _parser() -> argparse.ArgumentParser:
         signing.add_argument(f"--{name}", required=True)
     signing.add_argument("--role")
     signing.set_defaults(run=_token)
+    forwarding = commands.add_parser("forward", help=f"Forward a local port by the session in ${SESSION}.")
+    forwarding.add_argument("--region", required=True)
+    forwarding.add_argument("--port", type=int, required=True)
+    forwarding.set_defaults(run=_forward)
     return parser
 
 
@@ -75,6 +80,18 @@ def _apply(options: argparse.Namespace) -> bool:
 def _token(options: argparse.Namespace) -> bool:
     print(token(Target(cluster=options.cluster, region=options.region, role=options.role)))
     return True
+
+
+def _forward(options: argparse.Namespace) -> bool:
+    # On the admin host there is no tunnel, and in a test of the engine no boto3.
+    from ultracluster.platform._port_forward import SessionError, forward
+
+    session = json.loads(os.environ.pop(SESSION))
+    try:
+        forward(session, options.port, resume=lambda: resumed(options.region, session["SessionId"]))
+    except (SessionError, OSError) as error:
+        print(error, file=sys.stderr)
+    return False
 
 
 if __name__ == "__main__":

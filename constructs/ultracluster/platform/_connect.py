@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ultracluster.platform._aws import assumed, aws_session, call
 from ultracluster.platform._errors import ApplyError
 from ultracluster.platform._signals import ended_by_signals
 
@@ -25,6 +27,9 @@ _END_SECONDS = 5
 # https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster (read 2026-11-22)
 _TOKEN_SECONDS = 14 * 60
 _CLUSTER_HEADER = "x-k8s-aws-id"
+_PYTHONPATH = str(Path(__file__).parents[2])
+#: Variable with the answer of `StartSession`; AWS's plug-in reads one with this prefix.
+SESSION = "AWS_SSM_START_SESSION_RESPONSE"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,8 +65,8 @@ def connected(target: Target, file: Path) -> Iterator[Connection]:
     Raises:
         ApplyError: If the cluster is not there, or there is no path to it.
     """
-    session = _session(target.region)
-    described = _call(
+    session = aws_session(target.region)
+    described = call(
         session.client("eks").describe_cluster,
         f"EKS cluster {target.cluster}",
         "deploy the stacks first; or check account and region of the credentials",
@@ -92,7 +97,7 @@ def write_kubeconfig(
             "apiVersion": "client.authentication.k8s.io/v1",
             "command": sys.executable,
             "args": token,
-            "env": [{"name": "PYTHONPATH", "value": str(Path(__file__).parents[2])}],
+            "env": [{"name": "PYTHONPATH", "value": _PYTHONPATH}],
             "interactiveMode": "Never",
         }
     }
@@ -115,9 +120,9 @@ def token(target: Target) -> str:
     See: https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster (read
     2026-11-22)
     """
-    session = _session(target.region)
+    session = aws_session(target.region)
     if target.role:
-        session = _assumed(session, target.role, target.region)
+        session = assumed(session, target.role, target.region)
     client = session.client("sts", region_name=target.region)
 
     def keep(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
@@ -143,9 +148,9 @@ def stack_outputs(cluster: str, region: str) -> dict[str, str]:
     Raises:
         ApplyError: If CloudFormation does not answer, or there is no such stack.
     """
-    client = _session(region).client("cloudformation")
+    client = aws_session(region).client("cloudformation")
     remedy = "check the credentials; they need cloudformation:DescribeStacks"
-    pages = _call(lambda: list(client.get_paginator("describe_stacks").paginate()), "CloudFormation", remedy)
+    pages = call(lambda: list(client.get_paginator("describe_stacks").paginate()), "CloudFormation", remedy)
     stacks = [stack for page in pages for stack in page["Stacks"] if _belongs(stack["StackName"], cluster)]
     if not stacks:
         reason = f"there is no stack {cluster} or {cluster}-Network in {region}"
@@ -163,48 +168,12 @@ def _belongs(stack: str, cluster: str) -> bool:
 def caller_role(region: str, admins: Sequence[str]) -> str | None:
     """Return the administrator's role to assume, or None if the caller is an administrator or none is a role."""
     roles = [arn for arn in admins if ":role/" in arn]
-    client = _session(region).client("sts")
-    caller = _call(client.get_caller_identity, "AWS", "check the credentials")["Arn"]
+    client = aws_session(region).client("sts")
+    caller = call(client.get_caller_identity, "AWS", "check the credentials")["Arn"]
     name = caller.split("/")[1] if ":assumed-role/" in caller else None
     if caller in admins or any(role.rpartition("/")[2] == name for role in roles):
         return None
     return roles[0] if roles else None
-
-
-def _session(region: str) -> Any:
-    try:
-        import boto3
-    except ImportError:
-        remedy = "pip install 'cdk-ultracluster[apply]'; or pass --kubeconfig and --outputs"
-        raise ApplyError("connect", "boto3", "it is not installed, and calls to AWS need it", remedy) from None
-    return boto3.Session(region_name=region)
-
-
-def _assumed(session: Any, role: str, region: str) -> Any:
-    import boto3
-
-    answer = _call(
-        session.client("sts").assume_role,
-        f"role {role}",
-        "allow this principal to assume it, or use the credentials of an administrator",
-        RoleArn=role,
-        RoleSessionName="ultracluster-apply",
-    )["Credentials"]
-    return boto3.Session(
-        aws_access_key_id=answer["AccessKeyId"],
-        aws_secret_access_key=answer["SecretAccessKey"],
-        aws_session_token=answer["SessionToken"],
-        region_name=region,
-    )
-
-
-def _call(operation: Any, subject: str, remedy: str, **arguments: Any) -> Any:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        return operation(**arguments)
-    except (BotoCoreError, ClientError) as error:
-        raise ApplyError("connect", subject, str(error), remedy) from None
 
 
 def _reached(host: str, port: int) -> bool:
@@ -223,7 +192,7 @@ def _instance(session: Any, cluster: str) -> str:
         {"Name": "instance-state-name", "Values": ["running"]},
     ]
     remedy = "run it from the VPC, or name an instance of Session Manager in the VPC with --through"
-    pages = _call(
+    pages = call(
         lambda: list(session.client("ec2").get_paginator("describe_instances").paginate(Filters=filters)),
         "a path to the private endpoint",
         remedy,
@@ -244,11 +213,7 @@ def _tunnel(
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-working-with-sessions-start.html
     (read 2026-11-22)
     """
-    plugin = shutil.which("session-manager-plugin")
     subject = f"tunnel through {instance}"
-    if plugin is None:
-        remedy = "install AWS's session-manager-plugin, or run the command in the VPC, such as on the admin host"
-        raise ApplyError("connect", subject, "the endpoint is private, and session-manager-plugin is missing", remedy)
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # A tunnel that has just ended holds no port.
         try:
@@ -265,12 +230,17 @@ def _tunnel(
         "Parameters": {"host": [host], "portNumber": [str(_HTTPS)], "localPortNumber": [str(port)]},
     }
     remedy = f"allow ssm:StartSession on the instance and on the document {_DOCUMENT}; or pass --kubeconfig"
-    answer = _call(client.start_session, subject, remedy, **request)
+    answer = call(client.start_session, subject, remedy, **request)
     answer.pop("ResponseMetadata", None)
-    command = [plugin, json.dumps(answer), region, "StartSession", "", json.dumps(request), client.meta.endpoint_url]
+    command = [sys.executable, "-m", "ultracluster.platform", "forward", f"--region={region}", f"--port={port}"]
+    # AWS's plug-in, where it is installed: it can encrypt by KMS, and knows proxies.
+    if plugin := shutil.which("session-manager-plugin"):
+        command = [plugin, SESSION, region, "StartSession", "", json.dumps(request), client.meta.endpoint_url]
+    # Not as an argument: every user of this machine could read the token.
+    env = {**os.environ, SESSION: json.dumps(answer), "PYTHONPATH": _PYTHONPATH}
     with ended_by_signals(), ExitStack() as stack:
         stack.callback(_close, client, answer["SessionId"])
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         stack.callback(_end, process)
         until = time.monotonic() + _START_SECONDS
         while not _reached("127.0.0.1", port):
@@ -279,6 +249,12 @@ def _tunnel(
                 raise ApplyError("connect", subject, reason, "check the agent of the instance in Session Manager")
             time.sleep(0.5)
         yield port, process
+
+
+def resumed(region: str, session: str) -> tuple[str, str]:
+    """Return the address and the token of a session whose connection was lost."""
+    answer = aws_session(region).client("ssm").resume_session(SessionId=session)
+    return answer["StreamUrl"], answer["TokenValue"]
 
 
 def _close(client: Any, session: str) -> None:

@@ -294,5 +294,18 @@ def ami_type(os: NodeOs, record: InstanceType) -> str:
     return "AL2023_ARM_64_NVIDIA" if arm else "AL2023_x86_64_NVIDIA"
 
 
+def release_parameter(version: str, os: NodeOs, record: InstanceType) -> str:
+    """Return the public parameter of Systems Manager with the newest release of AWS's image of a managed node group.
+
+    See: https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html and
+    https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id-bottlerocket.html (read 2026-11-26)
+    """
+    if os == "bottlerocket":
+        variant = f"aws-k8s-{version}{'-nvidia' if record.gpus else ''}"
+        return f"/aws/service/bottlerocket/{variant}/{record.architecture}/latest/image_version"
+    variant = f"{record.architecture}/{'nvidia' if record.gpus else 'standard'}"
+    return f"/aws/service/eks/optimized-ami/{version}/amazon-linux-2023/{variant}/recommended/release_version"
+
+
 def _key(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))

@@ -124,21 +124,12 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         )
     if unpinned := [name for name, release in releases.items() if release is None]:
         group = next(group for group in cluster.node_groups if group.name == unpinned[0])
-        record = group.instance_type
-        where = (
-            "kubernetes: {release: ...}, which aws ssm get-parameter --name /aws/service/eks/optimized-ami/"
-            f"{version}/amazon-linux-2023/{record.architecture}/nvidia/recommended/release_version"
-        )
-        if group.os == "bottlerocket":
-            where = (
-                f"nodes: {{{group.section}: {{release: ...}}}}, which aws ssm get-parameter --name "
-                f"/aws/service/bottlerocket/aws-k8s-{version}{'-nvidia' if record.gpus else ''}/{record.architecture}/"
-                "latest/image_version"
-            )
+        key = "kubernetes" if group.os == "al2023" else f"nodes.{group.section}"
+        parameter = eks.release_parameter(version, group.os, group.instance_type)
         yield (
             _UNPINNED,
             f"{listed(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
-            f"it: {where} prints",
+            f"it as {key}.release, which aws ssm get-parameter --name {parameter} prints",
         )
 
 

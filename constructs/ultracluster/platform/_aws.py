@@ -1,0 +1,52 @@
+"""Calls to AWS, with the reason of a failure."""
+
+from typing import Any
+
+from ultracluster.platform._errors import ApplyError
+
+
+def aws_session(region: str) -> Any:
+    """Return a session of boto3.
+
+    Raises:
+        ApplyError: If boto3 is not installed.
+    """
+    try:
+        import boto3
+    except ImportError:
+        remedy = "pip install 'cdk-ultracluster[apply]'; or pass --kubeconfig and --outputs"
+        raise ApplyError("connect", "boto3", "it is not installed, and calls to AWS need it", remedy) from None
+    return boto3.Session(region_name=region)
+
+
+def assumed(session: Any, role: str, region: str) -> Any:
+    """Return a session of boto3 with the credentials of a role."""
+    import boto3
+
+    answer = call(
+        session.client("sts").assume_role,
+        f"role {role}",
+        "allow this principal to assume it, or use the credentials of an administrator",
+        RoleArn=role,
+        RoleSessionName="ultracluster-apply",
+    )["Credentials"]
+    return boto3.Session(
+        aws_access_key_id=answer["AccessKeyId"],
+        aws_secret_access_key=answer["SecretAccessKey"],
+        aws_session_token=answer["SessionToken"],
+        region_name=region,
+    )
+
+
+def call(operation: Any, subject: str, remedy: str, **arguments: Any) -> Any:
+    """Return the answer of an operation.
+
+    Raises:
+        ApplyError: If AWS refuses it, or does not answer.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return operation(**arguments)
+    except (BotoCoreError, ClientError) as error:
+        raise ApplyError("connect", subject, str(error), remedy) from None
