@@ -273,3 +273,14 @@ def test_nodes_that_a_schedule_started_are_at_risk_until_the_template_has_them()
     assert compare(waiting, more, running=True, allow=["Eks"]).ok
     # Nothing is started that waits on.
     assert compare(waiting, edited("Eks.Properties.Labels", {"team": "research"}, waiting), running=True).ok
+
+
+@pytest.mark.parametrize(
+    ("name", "ok"),
+    [("amazon-sagemaker-hyperpod-taskgovernance", False), ("aws-efs-csi-driver", False), ("coredns", True)],
+)
+def test_an_add_on_that_jobs_need_does_not_leave_unnoticed(name: str, ok: bool) -> None:
+    add_on = {"Type": "AWS::EKS::Addon", "Properties": {"ClusterName": "orca", "AddonName": name}}
+    before = edited("AddOn", add_on)
+    assert compare(before, TEMPLATE).ok == ok
+    assert compare(before, TEMPLATE, allow=["AddOn"] if not ok else []).ok

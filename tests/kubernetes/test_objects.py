@@ -393,7 +393,10 @@ def test_karpenter_launches_nodes_with_the_interfaces_of_our_launch_templates() 
     assert classes["spill"]["instanceStorePolicy"] == "RAID0"
     pools = {item["metadata"]["name"]: item["spec"] for item in of_kind(objects, "NodePool")}
     assert pools["spill"]["limits"]["nvidia.com/gpu"] == "64"
-    assert pools["spill"]["disruption"]["consolidationPolicy"] == "WhenEmpty"
+    disruption = pools["spill"]["disruption"]
+    assert disruption["consolidationPolicy"] == "WhenEmpty"
+    # An edit of a group makes its nodes drifted, and Karpenter would drain them under their gangs.
+    assert {"nodes": "0", "reasons": ["Drifted"]} in disruption["budgets"]
 
 
 @pytest.mark.parametrize("group", PLATFORMS["elastic"].gpu_groups, ids=lambda group: str(group.name))

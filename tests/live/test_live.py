@@ -362,10 +362,13 @@ def test_pinned_releases_are_compared_with_the_newest_ones(account: AwsAccount) 
     status, message = found("1.35.1-20260901")
     assert (status, message.endswith("newest image for Kubernetes 1.35 is 1.35.2-20261105")) == ("warn", True)
     other = EKS.replace("type: p5en.48xlarge,", "type: p5en.48xlarge, os: bottlerocket, release: 1.40.0-aaaaaaaa,")
-    account.answers["ssm:GetParameter"] = lambda params: {"Parameter": {"Value": "1.47.0-6154605b"}}
+    bottlerocket = "/aws/service/bottlerocket/aws-k8s-1.35-nvidia/x86_64/latest/image_version"
+    account.answers["ssm:GetParameter"] = lambda params: (
+        {"Parameter": {"Value": "1.47.0-6154605b"}} if params["Name"] == bottlerocket else None
+    )
     (finding,) = (each for each in findings(cluster(other), account) if each.check == "live-node-release")
     assert (finding.status, finding.fix[:24]) == ("warn", "write `release: 1.47.0-6")
-    account.answers["ssm:GetParameter"] = lambda _: None
+    # Now it has none of Amazon Linux.
     assert found("1.35.2-20261105")[0] == "fail"
 
 

@@ -32,16 +32,27 @@ def test_held_queues_go_on_when_the_nodes_are_back(run: Run, how: Any, policy: s
     hold_queues(run.cluster, bundle(), how, Options(seconds=0, report=run.lines.append))
     assert policies(run) == {policy}
     assert "no workload has nodes; deploy, then apply" in run.lines[-1]
-    # The update: a node has not joined yet.
-    removed = run.cluster.objects.pop(("Node", "", "ip-10-0-0-5"))
+    # The update: some nodes have not joined yet.
+    removed = [run.cluster.objects.pop(("Node", "", f"ip-10-0-0-{index}")) for index in range(4)]
     run.lines.clear()
     assert not apply(run.cluster, bundle(), Options(seconds=0, report=run.lines.append))
     assert policies(run) == {policy}
-    run.cluster.put(removed)
+    assert run.lines[-1].startswith("queues: node-health, pretrain, research are still held: run `ultracluster apply")
+    for item in removed:
+        run.cluster.put(item)
     assert apply(run.cluster, bundle(), Options(seconds=0, report=run.lines.append))
     assert policies(run) == {"None"}
     assert "queues: node-health, pretrain, research go on" in run.lines
     assert run.lines[-3].startswith("gate: queues: 3 of 3 active")
+
+
+def test_a_few_sick_nodes_do_not_keep_the_queues_of_all_teams_held(run: Run) -> None:
+    hold_queues(run.cluster, bundle(), "drain", Options(seconds=0))
+    del run.cluster.objects["Node", "", "ip-10-0-0-5"]
+    run.lines.clear()
+    assert not apply(run.cluster, bundle(), Options(seconds=0, report=run.lines.append))
+    assert policies(run) == {"None"}
+    assert "missing: 1 of 64 nodes have not joined" in run.lines
 
 
 def test_a_hold_names_the_workloads_that_still_have_nodes(run: Run) -> None:

@@ -1,7 +1,8 @@
 """Findings of the guard, as data."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -138,6 +139,15 @@ class Report:
     def ok(self) -> bool:
         """True if the change may go on: nothing is refused, and no entry of `allow` is without effect."""
         return not self.refused and not self.unused and not self.broken
+
+    def without(self, findings: Collection[Finding]) -> "Report":
+        """Return the report after some findings were allowed."""
+        ids = {id(finding) for finding in findings}
+
+        def allowed(rows: tuple[Finding, ...]) -> tuple[Finding, ...]:
+            return tuple(replace(row, allowed=True) if id(row) in ids else row for row in rows)
+
+        return replace(self, findings=allowed(self.findings), nodes=allowed(self.nodes))
 
     @property
     def summary(self) -> str:

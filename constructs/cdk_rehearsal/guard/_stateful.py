@@ -55,6 +55,11 @@ STATEFUL: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# EKS add-on -> what would be lost with it.
+_ADD_ONS = {
+    "amazon-sagemaker-hyperpod-taskgovernance": "its Kueue holds the admitted and the waiting jobs",
+    "aws-efs-csi-driver": "running pods lose their mounts of EFS, whose connections its pods keep",
+}
 #: Kept for what was started from them, and built again from what the template says: each content is another resource.
 _BUILT = frozenset({"AWS::ImageBuilder::Image"})
 _AUDIT = "it holds audit data: {} writes to it"
@@ -80,6 +85,8 @@ def stateful(template: Template) -> dict[str, str]:
         kept = [f"{policy} {resource[policy]}" for policy in _POLICIES if resource.get(policy) in KEPT]
         if kind in STATEFUL:
             result[logical_id] = STATEFUL[kind]
+        elif kind == "AWS::EKS::Addon" and (lost := _ADD_ONS.get(str(resource.get("Properties", {}).get("AddonName")))):
+            result[logical_id] = lost
         elif kind.endswith("::MODULE"):
             result[logical_id] = "the resources of the module are known at AWS only"
         elif logical_id in audit:

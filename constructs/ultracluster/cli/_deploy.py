@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
 from ultracluster.cli._left_stacks import belongs_to
@@ -21,12 +22,12 @@ from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._price_file import price_file
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
-from ultracluster.cli._verdict import jobs_sentence, print_report, refusal
+from ultracluster.cli._verdict import held_groups, jobs_sentence, print_report, refusal
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack, CdkCli, ChangeSets, Comparison
-    from cdk_rehearsal.guard import Report
+    from cdk_rehearsal.guard import Finding, Report
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file.")]
 _App = Annotated[
@@ -46,6 +47,10 @@ _Import = Annotated[
 _Prices = Annotated[
     Path | None,
     typer.Option("--prices", metavar="FILE", help="Price file, as in `plan`, for the difference of the monthly cost."),
+]
+_Hold = Annotated[
+    Hold | None,
+    typer.Option(help="Hold the queues first if nodes of EKS are replaced or tainted: drain the jobs, or wait."),
 ]
 _ROLLBACK_PAGE = "docs/operations/changes.md#a-rollback-that-failed"
 
@@ -70,13 +75,26 @@ def deploy(
     allow: _Allow = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before changes of IAM and security groups.")] = False,
     imports: _Import = False,
+    hold: _Hold = None,
     prices: _Prices = None,
 ) -> None:
     """Deploy a cluster file, unless that loses data, nodes or jobs; then protect the stacks by stack policies."""
     with _prepared(file, app, allow, prices) as plan:
         plan.print()
-        plan.refuse()
-        plan.deploy(ask=not yes and sys.stdin.isatty(), imports=imports)
+        held = held_groups(plan.report) if hold and plan.report else []
+        plan.refuse(held)
+        if held:
+            typer.echo(f"hold: the jobs leave {', '.join(finding.name for finding in held)} before the deployment")
+            apply(str(file), hold=hold)
+        try:
+            plan.deploy(ask=not yes and sys.stdin.isatty(), imports=imports)
+        except (typer.Exit, typer.Abort):
+            if held:
+                typer.echo("the queues are held: `ultracluster apply FILE --gate` lets them go on", err=True)
+            raise
+        if held:
+            # Queues go on once the new nodes are ready.
+            apply(str(file), gate=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,15 +146,15 @@ class _Plan:
         for line in self.cost.lines():
             typer.echo(line)
 
-    def refuse(self) -> None:
-        """End the command if the deployment is refused."""
+    def refuse(self, held: "Sequence[Finding]" = ()) -> None:
+        """End the command if the deployment is refused for another reason than groups without jobs."""
         if self.sides.blocked:
             lines = [f"{name} is {status} and cannot be updated" for name, status in self.sides.blocked.items()]
             fail("\n".join([*lines, f"see {_ROLLBACK_PAGE}"]))
         if self.changes.refused:
             refused = self.changes.refused.items()
             fail("\n".join(f"CloudFormation refuses the change set of {name}: {reason}" for name, reason in refused))
-        if self.report is not None and not self.report.ok:
+        if self.report is not None and not self.report.without(held).ok:
             fail("\n".join([refusal(self.report), *self._deletions()]))
 
     def _deletions(self) -> list[str]:

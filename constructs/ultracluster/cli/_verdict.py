@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 _HELD = ("taints nodes", "replaces nodes")
 _HOLD = (
-    "to restart each gang once, and from a checkpoint: evict the jobs before the deployment, by "
-    "`ultracluster apply FILE --hold drain`; and write `update: all` in a group whose nodes are replaced"
+    "to restart each gang once, and from a checkpoint: evict the jobs before the deployment, by `ultracluster deploy "
+    "FILE --hold drain` or `ultracluster apply FILE --hold drain`; and write `update: all` in a group whose nodes are "
+    "replaced"
 )
 
 
@@ -42,9 +43,14 @@ def refusal(report: "Report") -> str:
         data = any(finding in report.findings for finding in refused)
         safe = "the data is safe elsewhere" if data else "the jobs can end"
         lines.insert(0, f"refused. If this is intended, and {safe}: {names}")
-        if any(finding.type == "AWS::EKS::Nodegroup" and finding.fate in _HELD for finding in refused):
+        if held_groups(report):
             lines.append(_HOLD)
     return "\n".join(lines)
+
+
+def held_groups(report: "Report") -> "list[Finding]":
+    """Return the refused groups of EKS whose nodes are replaced or tainted: their jobs can leave them before."""
+    return [it for it in report.refused if it.type == "AWS::EKS::Nodegroup" and it.fate in _HELD]
 
 
 def jobs_sentence(report: "Report") -> str:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from ultracluster.catalogue.schedulers import eks
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 
-_READ = "2026-11-21"
+_READ = eks.CHARTS_READ_ON.isoformat()
 _EKS = "https://aws.github.io/eks-charts"
 
 

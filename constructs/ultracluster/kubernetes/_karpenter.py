@@ -106,8 +106,13 @@ def _pool(group: PlatformNodes, node_class: Object, requirements: list[Object]) 
     if group.instance_type.gpus:
         limits["nvidia.com/gpu"] = str(group.count * group.instance_type.gpus)
     spec = {
-        # Only idle nodes end: moving the pods of a gang would end the gang.
-        "disruption": {"consolidateAfter": _IDLE, "consolidationPolicy": "WhenEmpty"},
+        # Only idle nodes end, also those that an edit made out of date: moving the pods of a gang would end the gang.
+        # https://karpenter.sh/docs/concepts/disruption (1.14, read 2026-11-26)
+        "disruption": {
+            "budgets": [{"nodes": "0", "reasons": ["Drifted"]}, {"nodes": "100%", "reasons": ["Empty"]}],
+            "consolidateAfter": _IDLE,
+            "consolidationPolicy": "WhenEmpty",
+        },
         "limits": limits,
         "template": {"metadata": {"labels": device_labels(group.instance_type)}, "spec": template},
     }

@@ -220,10 +220,10 @@ def _gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
         if changed := lines != before:
             before, settled = lines, now + _SETTLED_SECONDS
         # Nodes that are still joining get some time.
-        tolerant = options.few_sick and now >= min(settled, until)
-        failed = [line for line in lines if line.missing and not (tolerant and line.few)]
-        # Queues that an update of nodes holds go on as soon as all else is there.
-        if all(line.queues for line in failed) and _resumed(tools, bundle, options):
+        few = [line for line in lines if line.few and now >= min(settled, until)]
+        failed = [line for line in lines if line.missing and not (options.few_sick and line in few)]
+        # Queues that an update of nodes holds go on as soon as all else is there, but for a few sick nodes.
+        if all(line.queues or line in few for line in failed) and _resumed(tools, bundle, options):
             continue
         for line in lines if changed else ():
             options.report(f"gate: {line.text}")
@@ -231,6 +231,8 @@ def _gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
             break
         time.sleep(_POLL_SECONDS)
     report_gate(lines, options.report)
+    if held := held_queues(tools, bundle) if failed else {}:
+        options.report(f"queues: {', '.join(sorted(held))} are still held: run `ultracluster apply FILE` again")
     if not failed and any(line.missing for line in lines):
         options.report(
             "gate: passed with a few sick nodes; `ultracluster apply FILE --gate` fails until they are repaired"

@@ -114,6 +114,8 @@ VERSIONS: Annotated[
 )
 #: The day on which `VERSIONS` was true. A synthesis compares with it, never with the clock; `check` with today.
 READ_ON = date(2026, 11, 21)
+#: Day on which the versions of charts and of Kubernetes projects were read.
+CHARTS_READ_ON = date(2026, 11, 21)
 # Not the newest: every chart that is deployed names it, and it is in standard support for four months more.
 DEFAULT_VERSION = "1.35"
 

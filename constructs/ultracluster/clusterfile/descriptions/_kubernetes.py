@@ -17,7 +17,8 @@ def control_plane(cluster: ClusterFile) -> str:
     if section.existing:
         return f"{version}; the cluster {section.existing.name}"
     system = f"system nodes: {section.system.count} {section.system.type}"
-    return f"{system}; {version}; control plane of the tier {section.scaling_tier}"
+    charts = f"charts of {eks.CHARTS_READ_ON}, {(today - eks.CHARTS_READ_ON).days} days old"
+    return f"{system}; {version}; control plane of the tier {section.scaling_tier}; {charts}"
 
 
 def _release(group: NodeGroup, cluster: ClusterFile) -> list[str]:
