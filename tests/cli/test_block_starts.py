@@ -37,12 +37,18 @@ def test_a_deployment_shortly_before_a_start_is_warned_about(minutes: int, warne
     ] * warned
 
 
-def plan(made: datetime) -> _deploy._Plan:
+def plan(synthesised_at: datetime) -> _deploy._Plan:
     sides = SimpleNamespace(new=[], failed=[], left={})
     command: Any = SimpleNamespace(command=lambda *_: ["true"], app=None, environment=None)
     others: dict[str, Any] = {"sides": sides, "changes": None, "cost": SimpleNamespace(lines=list), "cli": command}
     return _deploy._Plan(
-        stacks=[], report=None, allow=(), assembly=Path(), starts={"train": START}, made=made, **others
+        stacks=[],
+        report=None,
+        allow=(),
+        assembly=Path(),
+        starts={"train": START},
+        synthesised_at=synthesised_at,
+        **others,
     )
 
 

@@ -53,8 +53,10 @@ class Deployment:
 
         @contextmanager
         def prepared(*_: Any) -> Iterator[_deploy._Plan]:
-            made = _deploy.datetime.now(_deploy.UTC)
-            yield _deploy._Plan(stacks=[], allow=(), assembly=Path(), starts={}, made=made, **others)
+            synthesised_at = _deploy.datetime.now(_deploy.UTC)
+            yield _deploy._Plan(
+                stacks=[], allow=(), assembly=Path(), starts={}, synthesised_at=synthesised_at, **others
+            )
 
         self.patch.setattr(_deploy, "_prepared", prepared)
         return CliRunner().invoke(app, ["deploy", FILE, *options])
@@ -88,7 +90,7 @@ def test_nothing_is_held_where_no_node_is_replaced(deploy: Deployment) -> None:
     assert (deploy((updated,), "--hold", "drain").exit_code, deploy.steps) == (0, ["cdk deploy"])
 
 
-def test_a_failed_deployment_says_that_the_queues_are_held(deploy: Deployment) -> None:
+def test_a_failed_deployment_reports_that_the_queues_are_held(deploy: Deployment) -> None:
     deploy.code = 1
     done = deploy((EKS,), "--hold", "wait")
     assert (done.exit_code, deploy.steps[-1]) == (1, "cdk deploy")

@@ -85,7 +85,7 @@ remote_write: [{{url: 'http://127.0.0.1:{workspace.server_port}/', queue_config:
         return subprocess.run(["/bin/sh", "-c", command], env={"PATH": path}, check=False).returncode == 0
 
     def posted(code: int) -> None:
-        """Let the workspace answer with a code from now on, and wait for a few answers."""
+        """Set the code of the answers, and wait for a few."""
         workspace.code = code  # type: ignore[attr-defined]
         until = workspace.posts + 4  # type: ignore[attr-defined]
         wait_until("the agent sends", lambda: workspace.posts >= until, every=0.1)  # type: ignore[attr-defined]

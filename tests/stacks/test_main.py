@@ -79,7 +79,7 @@ def test_an_app_reads_the_clock_for_blocks_that_have_begun(now: str, active: boo
 
 
 @pytest.mark.parametrize("begun", ["active: true", "starts: 2026-12-04, active: true"])
-def test_a_block_that_has_ended_has_no_nodes_whatever_the_file_says(begun: str) -> None:
+def test_a_block_that_has_ended_has_no_nodes_whatever_the_file_has(begun: str) -> None:
     file = clusterfile.loads(BLOCK.replace("starts: 2026-12-04", begun), "c.yaml")
     for now, nodes in (("2026-12-18T10:49", True), ("2026-12-18T10:50", False)):
         (group,) = clusterfile.as_of(file, datetime.fromisoformat(f"{now}Z")).node_groups

@@ -38,7 +38,7 @@ def certificate(directory: Path) -> Path:
 
 
 class Refused(Exception):
-    """What the service closes a connection for."""
+    """Reason for which the service closes a connection."""
 
 
 class Service:
@@ -145,7 +145,7 @@ class Service:
         return HEADER.pack(*parts) + payload
 
     async def send(self, payload_type: int, payload: bytes) -> None:
-        """Send what the agent says, and keep it until it is acknowledged."""
+        """Send a message of the agent, and keep it until it is acknowledged."""
         number, self.sent = self.sent, self.sent + 1
         data = self._message("output_stream_data", number, payload_type, payload)
         self.waiting[number] = (data, time.monotonic())

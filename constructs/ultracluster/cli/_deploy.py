@@ -109,9 +109,9 @@ class _Plan:
     allow: tuple[str, ...]
     cli: "CdkCli"
     assembly: Path
-    # Of Capacity Blocks, by node group, and the time at which the templates were made.
+    # Of Capacity Blocks, by node group, and the time of the synthesis.
     starts: dict[str, datetime]
-    made: datetime
+    synthesised_at: datetime
 
     @property
     def ok(self) -> bool:
@@ -120,7 +120,7 @@ class _Plan:
 
     def print(self) -> None:
         """Print the verdict."""
-        for line in soon(self.starts, self.made):
+        for line in soon(self.starts, self.synthesised_at):
             typer.echo(f"warning: {line}", err=True)
         if self.sides.new:
             typer.echo(f"new stacks: {', '.join(self.sides.new)}")
@@ -175,7 +175,7 @@ class _Plan:
         _warn(problems)
         if code:
             fail(f"cdk deploy ended with code {code}; if a rollback failed: {_ROLLBACK_PAGE}")
-        if lines := missed(self.starts, self.made, datetime.now(UTC)):
+        if lines := missed(self.starts, self.synthesised_at, datetime.now(UTC)):
             fail("\n".join(lines))
         if not problems:
             typer.echo(
@@ -230,7 +230,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
     with app_directory(app, file) as directory, tempfile.TemporaryDirectory(prefix="ultracluster-deploy-") as scratch:
         assembly, folder = Path(scratch) / "cdk.out", Path(scratch) / "guard"
         folder.mkdir()
-        made = datetime.now(UTC)
+        synthesised_at = datetime.now(UTC)
         try:
             cli = cdk_cli(directory, cluster.region, Path(scratch))
             synthesise(cli, file, assembly)
@@ -260,7 +260,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                 cli=cli,
                 assembly=assembly,
                 starts=new_starts(cluster, sides.deployed),
-                made=made,
+                synthesised_at=synthesised_at,
             )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

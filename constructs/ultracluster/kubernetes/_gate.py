@@ -142,8 +142,8 @@ def _unchanged(path: str) -> Object:
 
 def _kept(name: str, other: str) -> str:
     """Return the condition that another object has the annotations of one, which a pod may change or not."""
-    ours, theirs = _or_empty(name), _or_empty(other)
-    return f"{ours}.all(key, key in {_ANNOTATIONS} || (key in {theirs} && {theirs}[key] == {ours}[key]))"
+    annotations, others = _or_empty(name), _or_empty(other)
+    return f"{annotations}.all(key, key in {_ANNOTATIONS} || (key in {others} && {others}[key] == {annotations}[key]))"
 
 
 def _or_empty(name: str) -> str:

@@ -233,7 +233,7 @@ def _tunnel(
     answer = call(client.start_session, subject, remedy, **request)
     answer.pop("ResponseMetadata", None)
     command = [sys.executable, "-m", "ultracluster.platform", "forward", f"--region={region}", f"--port={port}"]
-    # AWS's plug-in, where it is installed: it can encrypt by KMS, and knows proxies.
+    # AWS's plug-in, where it is installed: it encrypts by KMS, and uses proxies.
     if plugin := shutil.which("session-manager-plugin"):
         command = [plugin, SESSION, region, "StartSession", "", json.dumps(request), client.meta.endpoint_url]
     # Not as an argument: every user of this machine could read the token.

@@ -137,13 +137,13 @@ def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable
         ]
         jobs = _waiting(tools, namespace)
         parts = [
-            f"{text} ({few(found)})"
-            for text, found in (
+            f"{text} ({few(rows)})"
+            for text, rows in (
                 (f"{len(names)} running pods", names),
                 ("claims that this library did not create", kept),
                 ("jobs that wait in its queue", jobs),
             )
-            if found
+            if rows
         ]
         if parts:
             remedy = "wait for them or delete them, then apply again; or keep the team in the file"

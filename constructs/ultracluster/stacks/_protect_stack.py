@@ -21,6 +21,8 @@ _DATA = (
     "AWS::SageMaker::Cluster",
     "AWS::SecretsManager::Secret",
 )
+# Add-ons that running jobs need.
+_ADD_ONS = ("amazon-sagemaker-hyperpod-taskgovernance", "aws-efs-csi-driver")
 _NODES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EKS::Nodegroup", "AWS::PCS::ComputeNodeGroup", "AWS::PCS::Queue")
 # Servers that CloudFormation replaces at each change, such as Grafana's, are no nodes.
 _SERVERS = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
@@ -37,7 +39,8 @@ def protected(resources: Mapping[str, Any]) -> list[str]:
         policies = (resource.get("DeletionPolicy"), resource.get("UpdateReplacePolicy"))
         retained = kind != _BUILT and any(policy in _RETAINED for policy in policies)
         nodes = kind in _NODES and not any(name in (resource.get("UpdatePolicy") or {}) for name in _SERVERS)
-        if retained or nodes or kind in _DATA:
+        needed = kind == "AWS::EKS::Addon" and resource["Properties"].get("AddonName") in _ADD_ONS
+        if retained or nodes or needed or kind in _DATA:
             names.append(name)
     return sorted(names)
 

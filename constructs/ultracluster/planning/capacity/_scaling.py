@@ -74,7 +74,7 @@ def runs_until(capacity: Capacity) -> datetime | None:
 
 
 def starts_at(capacity: Capacity) -> datetime | None:
-    """Return when nodes start by themselves, or None: they run, somebody starts them, or their block has ended."""
+    """Return when nodes start by themselves, or None if they run, somebody starts them, or their block has ended."""
     return capacity.starts if isinstance(capacity, Block) and not (capacity.active or capacity.ended) else None
 
 
