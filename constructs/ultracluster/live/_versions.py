@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.catalogue.schedulers import eks
+from ultracluster.catalogue.schedulers import release_parameter
 from ultracluster.clusterfile import ClusterFile, NodeGroup, created_add_ons
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
@@ -95,7 +95,7 @@ def _release_parameters(cluster: ClusterFile) -> list[tuple[NodeGroup, str]]:
     """Return the node groups whose image EKS chooses, with the parameter of its newest release."""
     version = cluster.kubernetes.version
     groups = [group for group in cluster.node_groups if group.image is None and not group.elastic]
-    return [(group, eks.release_parameter(version, group.os, group.instance_type)) for group in groups]
+    return [(group, release_parameter(version, group.os, group.instance_type)) for group in groups]
 
 
 def _parameter_arns(cluster: ClusterFile) -> list[str]:

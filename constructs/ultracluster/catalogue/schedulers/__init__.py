@@ -7,7 +7,8 @@ from ultracluster.catalogue.schedulers import _hyperpod_add_ons as hyperpod_add_
 from ultracluster.catalogue.schedulers import _hyperpod_kubernetes as hyperpod_kubernetes
 from ultracluster.catalogue.schedulers import _pcs as pcs
 from ultracluster.catalogue.schedulers import _registries as registries
-from ultracluster.catalogue.schedulers._eks import NodeOs, ami_type, huge_pages
+from ultracluster.catalogue.schedulers._eks import NodeOs, huge_pages
+from ultracluster.catalogue.schedulers._eks_images import ami_type, release_parameter
 from ultracluster.catalogue.schedulers._slurm_settings import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "hyperpod_kubernetes",
     "pcs",
     "registries",
+    "release_parameter",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.catalogue.schedulers import eks
+from ultracluster.catalogue.schedulers import eks, release_parameter
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import Path, Problem
@@ -125,7 +125,7 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if unpinned := [name for name, release in releases.items() if release is None]:
         group = next(group for group in cluster.node_groups if group.name == unpinned[0])
         key = "kubernetes" if group.os == "al2023" else f"nodes.{group.section}"
-        parameter = eks.release_parameter(version, group.os, group.instance_type)
+        parameter = release_parameter(version, group.os, group.instance_type)
         yield (
             _UNPINNED,
             f"{listed(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
