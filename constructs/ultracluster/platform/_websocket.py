@@ -32,8 +32,8 @@ class WebSocket:
         reader, writer = await asyncio.open_connection(host, parts.port or _HTTPS, ssl=context)
         key = base64.b64encode(os.urandom(16))
         path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-        lines = (f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Upgrade: websocket", "Connection: Upgrade")
-        lines += (f"Sec-WebSocket-Key: {key.decode()}", "Sec-WebSocket-Version: 13", "", "")
+        lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Upgrade: websocket", "Connection: Upgrade"]
+        lines += [f"Sec-WebSocket-Key: {key.decode()}", "Sec-WebSocket-Version: 13", "", ""]
         writer.write("\r\n".join(lines).encode())
         try:
             status, *headers = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
