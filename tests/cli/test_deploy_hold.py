@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ import cdk_rehearsal.deploy
 from cdk_rehearsal.guard import Cause, Fate, Finding, Report
 from support import ROOT
 from ultracluster.cli import _deploy, app
+from ultracluster.cli._apply import Hold
 
 FILE = str(ROOT / "examples" / "eks-512-gpus.yaml")
 
@@ -35,7 +37,7 @@ class Deployment:
         for name in ("protect", "release_failed"):
             monkeypatch.setattr(cdk_rehearsal.deploy, name, lambda *_, **__: [])
         monkeypatch.setattr(_deploy, "apply", lambda _, **options: self.steps.append(f"apply {options}"))
-        monkeypatch.setattr(_deploy.subprocess, "run", self._run)
+        monkeypatch.setattr("ultracluster.cli._deploy.subprocess.run", self._run)
 
     def _run(self, *_: Any, **__: Any) -> Any:
         self.steps.append("cdk deploy")
@@ -53,7 +55,7 @@ class Deployment:
 
         @contextmanager
         def prepared(*_: Any) -> Iterator[_deploy._Plan]:
-            synthesised_at = _deploy.datetime.now(_deploy.UTC)
+            synthesised_at = datetime.now(UTC)
             yield _deploy._Plan(
                 stacks=[], allow=(), assembly=Path(), starts={}, synthesised_at=synthesised_at, **others
             )
@@ -70,7 +72,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Deployment:
 def test_jobs_leave_nodes_before_they_are_replaced_and_start_again_after(deploy: Deployment) -> None:
     done = deploy((EKS,), "--hold", "drain")
     assert done.exit_code == 0, done.output
-    assert deploy.steps == [f"apply {{'hold': {_deploy.Hold.drain!r}}}", "cdk deploy", "apply {'gate': True}"]
+    assert deploy.steps == [f"apply {{'hold': {Hold.drain!r}}}", "cdk deploy", "apply {'gate': True}"]
     assert "hold: the jobs leave Train before the deployment" in done.output
     done = deploy((EKS,))
     assert (done.exit_code, deploy.steps) == (1, [])

@@ -480,8 +480,8 @@ def test_a_block_starts_before_it_ends() -> None:
     slurm = GOOD.replace("orchestrator: kubernetes", "orchestrator: slurm").replace("kubernetes: {admins", "#")
     # No message names a key that its orchestrator does not have.
     other = read(RESERVATION, block("ends: 2026-12-18"), slurm)
-    (ended,) = [item.message for item in warnings(other, date(2026, 12, 19)) if item.rule == "capacity-ended"]
-    assert "name the reservation of another block, with its ends, or remove" in ended
+    (message,) = [item.message for item in warnings(other, date(2026, 12, 19)) if item.rule == "capacity-ended"]
+    assert "name the reservation of another block, with its ends, or remove" in message
     error = problem(RESERVATION, block("starts: 2026-12-04"), slurm)
     assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error
 

@@ -109,7 +109,7 @@ class Service:
                 await self._take(data)
         except Refused as reason:
             self.refused.append(str(reason))
-        except (asyncio.IncompleteReadError, OSError):
+        except (asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
             pass
         finally:
             again.cancel()
