@@ -12,10 +12,10 @@ from support import ROOT
 from support.alert_cases import CASES, at_work, cluster, gpu, node, up
 from support.rule_tests import INVENTORY, WORD, all_rules, firing_test, needed, promtool, written
 from ultracluster.monitoring.alerts import ALERTS, rules
-from ultracluster.monitoring.alerts._alert import MOST_NODES
-from ultracluster.monitoring.alerts._alertmanager import ORDER_OF_A_JOB, ORDER_OF_A_NODE
+from ultracluster.monitoring.alerts._alert import MOST_NODES, OF_ONE_CAUSE
+from ultracluster.monitoring.alerts._alertmanager import ORDER_OF_A_JOB
+from ultracluster.monitoring.alerts._causes import ENDS_A_JOB
 from ultracluster.monitoring.alerts._restricting import of_cluster
-from ultracluster.monitoring.alerts._rules import _ENDS_A_JOB
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kubernetes_scraping, slurm_scraping
 from ultracluster.monitoring.collectors._agent import agent_configuration
 from ultracluster.monitoring.names import FAMILIES, METRICS, NODE_CHECKS, Metric, Profile
@@ -182,12 +182,12 @@ def test_alerts_read_only_recorded_metrics_of_their_profile(name: str) -> None:
 
 
 def test_alerts_of_one_cause_are_critical_alerts_of_a_node_or_of_a_job() -> None:
-    assert _ENDS_A_JOB <= set(ORDER_OF_A_NODE) <= ALERTS.keys()
-    # Others of a node would be a second message for the same cause.
-    assert {name for name, alert in ALERTS.items() if alert.per_node and alert.severity == "critical"} == set(
-        ORDER_OF_A_NODE
-    )
+    assert ENDS_A_JOB <= set(OF_ONE_CAUSE) <= ALERTS.keys()
+    assert all(ALERTS[name].of_one_cause and ALERTS[name].per_node for name in OF_ONE_CAUSE)
     assert all(ALERTS[name].severity == "critical" and ALERTS[name].per_job for name in ORDER_OF_A_JOB)
+    # Others of a node would be a second message for the same cause.
+    alone = {name for name, alert in ALERTS.items() if alert.per_node and alert.severity == "critical"}
+    assert alone == set(OF_ONE_CAUSE)
 
 
 def test_all_alerts_at_their_limit_at_once_are_fewer_than_amp_takes() -> None:

@@ -314,13 +314,16 @@ def test_amtool_takes_the_configuration_and_routes_by_severity(tmp_path: Path) -
         done = subprocess.run([*command, *labels], capture_output=True, text=True)
         wanted = {"critical": "critical", "warning": "warning", "info": "nobody"}[alert.severity]
         assert done.stdout.strip() == ("watchdog" if name == "Watchdog" else wanted), name
+    caused = subprocess.run([*command, "alertname=NodeUnhealthy", "severity=critical", "cause=GpuXidFatal"],
+                            capture_output=True, text=True)  # fmt: skip
+    assert caused.stdout.strip() == "nobody"
 
 
 def test_inhibitions_name_alerts_that_there_are() -> None:
     for rule in YAML(typ="safe").load(alertmanager(warning=TOPIC))["inhibit_rules"]:
         for matcher in [*rule["source_matchers"], *rule["target_matchers"]]:
             label, names = re.fullmatch(r'(\w+)(?:=~|!~|!=|=)"(.*)"', matcher).groups()  # type: ignore[union-attr]
-            assert label in ("instance", "job_id", "severity") or set(names.split("|")) <= set(ALERTS)
+            assert label in ("instance", "job_id", "severity", "cause") or set(names.split("|")) <= set(ALERTS)
 
 
 def test_amps_wrapper_holds_the_same() -> None:

@@ -164,7 +164,7 @@ def _disk(free: float, loses: float) -> Series:
 
 # Without `up` the node would be lost.
 _ALIVE = up("1x300", "node") | at_work()
-_STEPS = _ALIVE
+_STEPS = _ALIVE | active("0x240")
 _CLOCK = "DCGM_FI_DEV_SM_CLOCK"
 
 
@@ -172,6 +172,7 @@ def _clocks(slow: str) -> Series:
     result: Series = {}
     for number in (1, 2, 3):
         result |= at_work(number=number, gpus=1) | gpu(_CLOCK, slow if number == 1 else "1900x90", number)
+        result |= gpu(_ENGINE, "0.9x90", number)
     return result
 
 
@@ -237,10 +238,12 @@ def _flaps(times: int) -> Series:
 
 
 def _mounts(*each: str) -> Series:
-    """Times at which the check of a mount last succeeded, on each node."""
+    """Times at which the check of a mount last succeeded, on each node; the check of all mounts fails."""
     metric, result = "ultracluster_mount_last_success_timestamp_seconds", Series()
     for number, values in enumerate(each, 1):
-        result |= node(metric, values, number, path="/fsx")
+        result |= node(metric, values, number, path="/fsx") | node(
+            "ultracluster_health_ok", "0x90", number, check="mounts"
+        )
     return result
 
 
@@ -324,7 +327,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "ClockSkew": threshold("node_timex_offset_seconds", "-0.2", "0.001", wait=10, make=at_node),
-    "FabricManagerDown": threshold("ultracluster_fabric_manager_up", "0", "1", wait=2, make=at_node),
+    "FabricManagerDown": threshold("ultracluster_fabric_manager_up", "0", "1", wait=5, make=at_node),
     "NvswitchFatal": threshold(
         "ultracluster_nvswitch_errors", "1", "0", window=60, make=with_labels(kind="fatal", job="node")
     ),

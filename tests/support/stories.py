@@ -25,16 +25,27 @@ from ultracluster.monitoring.names import EFA_COUNTERS, Profile, read_from_expor
 #: When each alert fired, in minutes, by story: the table of the reference. `python -m support.stories` writes it.
 TIMES = ROOT / "tests" / "monitoring" / "stories" / "times.json"
 FOLDER = ROOT / "tests" / "monitoring" / "stories"
-#: Nodes by name: three in the job 7, one without a job. Each has two GPUs and two EFA devices.
-NODES = {"train-1": True, "train-2": True, "train-3": True, "train-4": False}
-GPUS = EFA_DEVICES = 2
-_WORDS = {"all": list(NODES), "job": [name for name, busy in NODES.items() if busy],
-          "idle": [name for name, busy in NODES.items() if not busy]}  # fmt: skip
 _KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop", "gone"}
-_TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "also", "after", "pages"}
+_TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "also", "after", "pages", "world", "ends"}
 #: A series that its exporter no longer writes, or whose exporter does not answer, ends with a stale marker.
 _STALE = -1e300
 _LABELS = re.compile(r'(\w+)="([^"]*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """The cluster of a story: so many nodes, of which the first `busy` have the job 7. The others have none."""
+
+    nodes: int = 4
+    busy: int | None = None
+    gpus: int = 2
+    efa: int = 2
+
+    def names(self, which: str) -> list[str]:
+        """Return the nodes of a word, `all`, `job` or `idle`, or the node of this name."""
+        every = [f"train-{number}" for number in range(1, self.nodes + 1)]
+        busy = self.nodes - 1 if self.busy is None else self.busy
+        return {"all": every, "job": every[:busy], "idle": every[busy:]}.get(which, [which])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +61,9 @@ class Story:
         also: Alerts that may fire too.
         after: Alerts that must have ended at the end of the story.
         fault: Minute of the fault, where changes before it only prepare the cluster.
-        expected: Nodes that the group must have.
+        world: The cluster.
+        expected: Nodes that the group must have, by default those of the world.
+        ends: Minute in which the Capacity Block of the group ends.
         pages: Critical alerts that the alert manager may send, if it is broken.
     """
 
@@ -62,7 +75,9 @@ class Story:
     also: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
     fault: int | None = None
-    expected: int = len(NODES)
+    world: World = field(default_factory=World)
+    expected: int | None = None
+    ends: int | None = None
     pages: int = 1
 
     @property
@@ -106,23 +121,27 @@ def _story(data: dict[str, Any], file: str) -> Story:
         also=frozenset(data.get("also", ())),
         after=frozenset(data.get("after", ())),
         fault=data.get("fault"),
-        expected=data.get("expected", len(NODES)),
+        world=World(**data.get("world", {})),
+        expected=data.get("expected"),
+        ends=data.get("ends"),
         pages=data.get("pages", 1),
     )
 
 
 @cache
-def baseline() -> Mapping[str, Series]:
+def baseline(world: World) -> Mapping[str, Series]:
     """The healthy cluster: series by name and labels, as exporters write them."""
     result: dict[str, Series] = {}
 
     def add(node: str, exporter: str, metric: str, value: float, grows: float = 0, /, **labels: str) -> None:
         result[_key(node, exporter, metric, labels)] = Series(exporter, value, grows)
 
-    for node, busy in NODES.items():
+    for node in world.names("all"):
+        busy = node in world.names("job")
         for exporter in ("node", "dcgm", "agent"):
             add(node, exporter, "up", 1)
-        for metric, value in _NODE.items():
+        devices = {"ultracluster_expected_gpus": world.gpus, "ultracluster_expected_efa_devices": world.efa}
+        for metric, value in {**devices, **_NODE}.items():
             add(node, "node", metric, value)
         add(node, "node", "ultracluster_node_info", 1, node=node)
         for mode, share in (("idle", 0.6), ("user", 0.4), ("iowait", 0)):
@@ -135,14 +154,14 @@ def baseline() -> Mapping[str, Series]:
         for kind in ("read", "write"):
             grows = 60 * 1e9 if busy else 0
             add(node, "node", f"ultracluster_lustre_{kind}_bytes_total", 0, grows, filesystem="fs1")
-        for number in range(EFA_DEVICES):
+        for number in range(world.efa):
             device = f"rdmap{number}s0"
             add(node, "node", "node_amazonefa_info", 1, device=device)
             for counter in EFA_COUNTERS:
                 flows = busy and counter in ("tx_bytes", "rx_bytes", "tx_pkts")
                 grows = 60 * (1e9 if counter.endswith("bytes") else 1.2e5) if flows else 0
                 add(node, "node", f"node_amazonefa_{counter}", 0, grows, device=device, port="1")
-        for gpu in map(str, range(GPUS)):
+        for gpu in map(str, range(world.gpus)):
             if busy:
                 add(node, "node", "ultracluster_gpu_job", 1, gpu=gpu, job_id="7")
             for metric, (at_work, idle) in _GPU.items():
@@ -151,13 +170,13 @@ def baseline() -> Mapping[str, Series]:
             add(node, "agent", metric, value)
     for metric, (value, grows) in _TRAINING.items():
         add("train-1", "node", metric, value, grows, job_id="7")
-    add("train-4", "node", "ultracluster_slurm_job_info", 1, job_id="7", user="ada", account="nlp", partition="train",
+    (*_, last) = world.names("all")
+    add(last, "node", "ultracluster_slurm_job_info", 1, job_id="7", user="ada", account="nlp", partition="train",
         name="pretrain")  # fmt: skip
     return result
 
 
 _NODE = {
-    "ultracluster_expected_gpus": GPUS, "ultracluster_expected_efa_devices": EFA_DEVICES,
     "node_memory_MemTotal_bytes": 2e12, "node_memory_MemAvailable_bytes": 1.4e12, "node_load1": 60,
     'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': 3e11,
     'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': 5e11,
@@ -206,10 +225,10 @@ def samples(story: Story) -> dict[str, list[float | None]]:
     """Return a value for each minute of every series; None is no sample."""
     values: dict[str, list[float | None]] = {
         key: [item.value + item.grows * minute for minute in range(story.minutes + 1)]
-        for key, item in baseline().items()
+        for key, item in baseline(story.world).items()
     }
     # Checks and checkpoints of the healthy cluster follow the clock.
-    for node in NODES:
+    for node in story.world.names("all"):
         clock = [float(60 * minute) for minute in range(story.minutes + 1)]
         values[_key(node, "node", "ultracluster_mount_last_success_timestamp_seconds", {"path": "/fsx"})] = [*clock]
         file = {"file": "/var/lib/node_exporter/textfile_collector/ultracluster_node.prom"}
@@ -227,9 +246,10 @@ def samples(story: Story) -> dict[str, list[float | None]]:
 def _apply(change: dict[str, Any], values: dict[str, list[float | None]], story: Story) -> None:
     end = min(change.get("until", story.minutes + 1), story.minutes + 1)
     nodes = change.get("nodes", "all")
-    for node in _WORDS.get(nodes, [nodes]) if isinstance(nodes, str) else nodes:
-        if node not in NODES:
-            raise ValueError(f"{story.name}: {node} is not a node: {', '.join(NODES)}")
+    every = story.world.names("all")
+    for node in story.world.names(nodes) if isinstance(nodes, str) else nodes:
+        if node not in every:
+            raise ValueError(f"{story.name}: {node} is not a node: {', '.join(every)}")
         for exporter in change.get("stop", ()):
             # `all`: the node is dead, and nothing is sent. One exporter: its agent reports that it does not answer.
             for key, numbers in values.items():
@@ -279,7 +299,9 @@ def _selected(
         return matching
     exporter = "dcgm" if name.startswith("DCGM_") else "agent" if name.startswith("prometheus_") else "node"
     each = (
-        [{**labels, "gpu": str(gpu)} for gpu in range(GPUS)] if exporter == "dcgm" and "gpu" not in labels else [labels]
+        [{**labels, "gpu": str(gpu)} for gpu in range(story.world.gpus)]
+        if exporter == "dcgm" and "gpu" not in labels
+        else [labels]
     )
     keys = [_key(node, exporter, name, item) for item in each]
     values.update({key: [None] * (story.minutes + 1) for key in keys})
@@ -323,13 +345,14 @@ class Played:
     def pages(self) -> dict[str, int]:
         """Critical alerts that the alert manager sends, each with its first minute.
 
-        It waits a minute before it sends, and inhibits as `alertmanager` has it.
+        It waits a minute before it sends, and inhibits as `alertmanager` has it. Those with a cause go to nobody.
         """
         result: dict[str, int] = {}
         for minute, alerts in self.firing.items():
             for labels in alerts:
                 if (
                     labels.get("severity") == "critical"
+                    and not labels.get("cause")
                     and labels in self.firing.get(minute - 1, [])
                     and not inhibited(labels, alerts)
                 ):
@@ -344,7 +367,7 @@ def play(story: Story, *, whole: bool = False) -> Played:
         story: The story.
         whole: Evaluate all rules, and not only those that see anything else than the healthy cluster.
     """
-    groups = story_rules.groups(story.expected) if whole or not story.changes else concerned(story)
+    groups = rule_groups(story) if whole or not story.changes else concerned(story)
     # What no alert waits for any more: `story_rules` takes it for empty.
     more = "" if story.changes else ' or {__name__=~"ultracluster_(node|job)_problem"} and on () vector(time()) > 900'
     return Played(evaluate(groups, sent(story), story.minutes, more))
@@ -356,16 +379,20 @@ def sent(story: Story) -> dict[str, list[float | None]]:
     return {key: numbers for key, numbers in samples(story).items() if key.partition("{")[0] in kept}
 
 
+def rule_groups(story: Story) -> tuple[story_rules.Group, ...]:
+    """Return the rules of the cluster of a story."""
+    return story_rules.groups(story.world.nodes if story.expected is None else story.expected, story.ends)
+
+
 @cache
-def _healthy(minutes: int) -> dict[str, list[float | None]]:
-    return sent(Story(name="healthy", benign=True, minutes=minutes, changes=[]))
+def _healthy(world: World, minutes: int) -> dict[str, list[float | None]]:
+    return sent(Story(name="healthy", benign=True, minutes=minutes, changes=[], world=world))
 
 
 def concerned(story: Story) -> tuple[story_rules.Group, ...]:
     """Return the groups with the rules that see anything else than in the healthy cluster, and what those read."""
-    changed = story_rules.changed(sent(story), _healthy(story.minutes))
-    known = story_rules.groups(len(NODES))
-    return tuple(story_rules.concerned(story_rules.groups(story.expected), changed, known))
+    changed = story_rules.changed(sent(story), _healthy(story.world, story.minutes))
+    return tuple(story_rules.concerned(rule_groups(story), changed, story_rules.groups(story.world.nodes)))
 
 
 def evaluate(

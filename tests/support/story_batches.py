@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from support import story_rules, templates
-from support.stories import Played, Story, concerned, evaluate, sent, stories
+from support.stories import Played, Story, concerned, evaluate, rule_groups, sent, stories
 
 _MOST = 8
 # What a minute of a rule takes, by itself and for each cluster: measured, in hundredths of a millisecond.
@@ -59,7 +59,7 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
     """Return the alerts that fire in each story."""
     wanted = {json.dumps(rule) for story in batch for group in concerned(story) for rule in group["rules"]}
     groups = []
-    for same in zip(*(story_rules.groups(story.expected) for story in batch), strict=True):
+    for same in zip(*(rule_groups(story) for story in batch), strict=True):
         rules = [
             rule
             for each in zip(*(group["rules"] for group in same), strict=True)

@@ -10,20 +10,22 @@ from ruamel.yaml import YAML
 
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
-from ultracluster.monitoring.names import JOB_CAUSE, JOB_PROBLEM, PROBLEM
+from ultracluster.monitoring.names import JOB_CAUSE, JOB_PROBLEM, PROBLEM, PROBLEM_CAUSE, PROBLEM_START
 
 Rule = dict[str, Any]
 Group = dict[str, Any]
 # The healthy cluster has none.
-_PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE}
+_PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_CAUSE}
 # A reader of problems that does not say which.
 _ANY_PROBLEM = re.compile(rf'(?:{PROBLEM}|{JOB_PROBLEM})\b(?!\{{[^}}]*\bproblem=~?")')
 
 
 @lru_cache
-def groups(expected: int) -> tuple[Group, ...]:
-    """Rule groups of a cluster whose group must have so many nodes."""
-    texts = rules(inventory={("llama", "train"): expected}, cluster="llama").values()
+def groups(expected: int, ends: int | None = None) -> tuple[Group, ...]:
+    """Rule groups of a cluster whose group must have so many nodes, until a minute."""
+    group = ("llama", "train")
+    end = {group: 1e9 if ends is None else 60.0 * ends}
+    texts = rules(inventory={group: expected}, ends=end, cluster="llama").values()
     return tuple(group for text in texts for group in YAML(typ="safe").load(text)["groups"])
 
 

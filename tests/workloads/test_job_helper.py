@@ -123,9 +123,12 @@ def test_a_training_is_finished_until_its_next_step(module: ModuleType, tmp_path
     assert samples(tmp_path)["train_finished"] == 0
 
 
-@pytest.mark.parametrize(("ends", "finished"), [("", 1), ("raise ValueError", 0), ("os.kill(os.getpid(), 15)", 0)])
+@pytest.mark.parametrize(
+    ("ends", "finished"),
+    [("", 1), ("sys.exit()", 1), ("sys.exit(1)", 0), ("raise ValueError", 0), ("os.kill(os.getpid(), 15)", 0)],
+)
 def test_a_program_that_ends_is_finished_and_one_that_fails_is_not(ends: str, finished: int, tmp_path: Path) -> None:
-    program = f"import os, ultracluster_job; ultracluster_job.Job().step(7); {ends}"
+    program = f"import os, sys, ultracluster_job; ultracluster_job.Job().step(7); {ends}"
     environment = {"PYTHONPATH": str(PATH.parent), "ULTRACLUSTER_JOB_METRICS": str(tmp_path)}
     subprocess.run([sys.executable, "-S", "-B", "-c", program], env=environment, stderr=subprocess.DEVNULL)
     assert samples(tmp_path)["train_finished"] == finished

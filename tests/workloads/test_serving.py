@@ -1,5 +1,6 @@
 """The job files of servers declare a service, and write the metrics of the server for the collector of the node."""
 
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from support import ROOT
 from ultracluster.clusterfile import load
+from ultracluster.monitoring.names import Profile, read_from_exporters
 from ultracluster.workloads import slurm_jobs
 
 SCRIPT = ROOT / "constructs/ultracluster/workloads/slurm/serving.sh"
@@ -17,6 +19,7 @@ PAGE = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
 vllm:num_requests_running{engine="0",model_name="meta-llama/Llama-3.1-8B"} 4.0
+vllm:iteration_tokens_total_bucket{engine="0",le="8.0",model_name="meta-llama/Llama-3.1-8B"} 12.0
 python_gc_objects_collected_total{generation="0"} 12834.0
 """
 
@@ -48,6 +51,18 @@ def test_a_server_writes_its_metrics_and_no_others(tmp_path: Path, port: int) ->
     serve(tmp_path, port)
     assert (tmp_path / "service.prom").read_text() == "train_service 1\n"
     assert (tmp_path / "serving.prom").read_text() == PAGE.splitlines()[2] + "\n"
+
+
+@pytest.mark.parametrize("prefix", ["vllm:", "sglang:"])
+def test_the_metrics_of_a_server_are_those_that_rules_read(prefix: str) -> None:
+    script = f'source {SCRIPT}; printf %s "$served"'
+    pattern = subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout
+    read = {name for name in read_from_exporters(Profile.FULL) if name.startswith(prefix)}
+    assert read
+    assert {name for name in read if not re.fullmatch(pattern, name)} == set()
+    # Of the parts of a histogram, and of a counter when it was created, no more than that.
+    others = {f"{name}{end}" for name in read for end in ("_sum", "_created")} | {f"{prefix}cache_config_info"}
+    assert {name for name in others if re.fullmatch(pattern, name)} == set()
 
 
 def test_a_server_that_does_not_answer_is_a_service_without_metrics(tmp_path: Path) -> None:

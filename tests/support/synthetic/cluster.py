@@ -130,7 +130,9 @@ class SyntheticCluster:
     def inhibited(self) -> set[str]:
         """The names of the alerts that Alertmanager holds back because another says it all."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.alertmanager}/api/v2/alerts", timeout=180) as answer:
-            return {item["labels"]["alertname"] for item in json.load(answer) if item["status"]["inhibitedBy"]}
+            alerts = json.load(answer)
+        held = (item["labels"] for item in alerts if item["status"]["inhibitedBy"] or item["labels"].get("cause"))
+        return {labels["alertname"] for labels in held}
 
     def notified(self, since: float) -> set[str]:
         """Names of the alerts that were notified and began after a moment, without the Watchdog."""

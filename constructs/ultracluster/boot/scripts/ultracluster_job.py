@@ -6,9 +6,8 @@
         save()
 
 Or `hugging_face()` and `lightning()` as callbacks of a Trainer, and `megatron(module)`: docs/guides/jobs.md.
-
-Rank 0 reports: under Slurm in a file, which the node's collector reads; on Kubernetes over HTTP, on
-ULTRACLUSTER_JOB_PORT. Without either nothing is reported. An error of the reporting never stops the training.
+Rank 0 reports: under Slurm in a file for the collector, on Kubernetes over HTTP on ULTRACLUSTER_JOB_PORT; else nothing
+is reported. An error of the reporting never stops the training.
 """
 
 from __future__ import annotations
@@ -62,8 +61,7 @@ class Job:
         rank = environment.get("RANK") or environment.get("SLURM_PROCID") or "0"
         self.values: dict[str, float] = defaultdict(float, train_finished=0)
         self.values["train_restarts_total"] = sum(int(environment.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
-        #: Seconds that were lost, by cause.
-        self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}
+        self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}  # seconds, by cause
         self._flops, self._every, self._tokens, self._warned = flops_per_token, every, 0.0, False
         self._peak = float(environment.get("ULTRACLUSTER_GPU_FLOPS") or 0) * int(environment.get("WORLD_SIZE") or 1)
         self._directory = _directory(directory, environment) if rank == "0" else None
@@ -81,7 +79,9 @@ class Job:
             self._serve(port)
         self.active = self._directory is not None or port > 0  # False if nothing is reported from here
         self.write()
-        atexit.register(lambda: self.write() if hasattr(sys, "last_value") else self.finished())
+        leave, left = sys.exit, dict[str, Any]()  # the status of the program: an error is no end of the training
+        sys.exit = lambda status=None: leave(left.setdefault("status", status))
+        atexit.register(lambda: self.write() if left.get("status") or hasattr(sys, "last_value") else self.finished())
 
     def step(self, step: int, *, tokens: float = 0, loss: Any = None, mfu: float | None = None) -> None:
         """Report a completed step, and its tokens over all ranks. A loss is read when the metrics are written."""

@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ultracluster.monitoring.names import JOB_PROBLEM, METRICS, NODE, PROBLEM, Profile, reads
+from ultracluster.monitoring.names import JOB_PROBLEM, METRICS, NODE, PROBLEM, PROBLEM_CAUSE, Profile, reads
 from ultracluster.rules import Refusal
 
 #: Up to this many nodes, or jobs, of a cluster have an alert each. If more have the same problem, one alert more has
@@ -17,6 +17,15 @@ MOST_JOBS = 6
 MOST_SHOWN = 5
 # The quota of 20 MB for all active alerts leaves 20 KB for each: a name has 20 bytes.
 _NAMES = 500
+
+#: Critical alerts of which one cause fires several on a node. Those that fire within half an hour after another one
+#: have
+#: the label `cause`, and are not sent; of those that fire at once, the first of this order is sent.
+OF_ONE_CAUSE = (
+    *("GpuXidFatal", "GpuXidReset", "NvswitchFatal", "GpuRecoveryRequired", "GpuRowRemapFailed", "GpuEccUncorrected"),
+    *("NvlinkRecoveryFailed", "NodeLost", "FabricManagerDown", "AcceleratorUnhealthy", "HealthBreakerOpen"),
+    *("NodeUnhealthy", "GpuMissing", "EfaDeviceMissing", "GpuHardwareSlowdown"),
+)
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 #: Rationale of a threshold without a published source.
@@ -166,6 +175,11 @@ class Alert:
         return "$labels.job_id" in self.summary and not self.per_node
 
     @property
+    def of_one_cause(self) -> bool:
+        """True if another critical alert of the node may have been sent for the same cause."""
+        return self.name in OF_ONE_CAUSE and self.severity is Severity.CRITICAL
+
+    @property
     def promql(self) -> str:
         """Expression of the alerting rule."""
         if not self.per_node and not self.per_job:
@@ -173,7 +187,15 @@ class Alert:
         problem = f'{PROBLEM if self.per_node else JOB_PROBLEM}{{problem="{self.name}"}}'
         # Of equal values, `topk` keeps the first: the same nodes have their alert from one evaluation to the next.
         most = self._most
-        return f"{problem} and topk by (cluster) ({most}, {problem} * 0) or count by (cluster) ({problem}) > {most}"
+        if not self.of_one_cause:
+            return f"{problem} and topk by (cluster) ({most}, {problem} * 0) or count by (cluster) ({problem}) > {most}"
+        on = "on (cluster, instance)"
+        cause = f'{PROBLEM_CAUSE}{{problem="{self.name}"}}'
+        sent = f"{problem} unless {on} {cause}"
+        return (
+            f"({problem} * {on} group_left (cause) {cause} or {on} {problem}) and ignoring (cause) topk by (cluster) "
+            f"({most}, ({sent}) * 0 + 1 or {problem} * 0) or count by (cluster) ({sent}) > {most}"
+        )
 
     @property
     def message(self) -> str:

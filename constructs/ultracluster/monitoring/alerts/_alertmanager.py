@@ -32,39 +32,32 @@ _MESSAGE = (
     "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
 )
 _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
-#: Critical alerts that one cause fires on a node, in the order in which they fire: the first of them is sent.
-ORDER_OF_A_NODE = (
-    *("GpuXidFatal", "GpuXidReset", "NvswitchFatal", "GpuRecoveryRequired", "GpuRowRemapFailed", "GpuEccUncorrected"),
-    *("NvlinkRecoveryFailed", "NodeLost", "FabricManagerDown", "AcceleratorUnhealthy", "HealthBreakerOpen"),
-    *("NodeUnhealthy", "GpuMissing", "EfaDeviceMissing", "GpuHardwareSlowdown"),
-)
-#: The same of a job.
+#: Critical alerts that one cause fires on a job, in the order in which they fire: the first of them is sent. Those of a
+#: node have a label: `PROBLEM_CAUSE`.
 ORDER_OF_A_JOB = ("NcclRanksMissing", "JobHung", "JobStepStalled", "CheckpointStale")
-_CRITICAL = 'severity="critical"'
-_STALLS = "NodeUnhealthy|HealthBreakerOpen|MountSlow|" + "|".join(ORDER_OF_A_JOB)
+_SENT = 'severity="critical"', 'cause=""'
+_Inhibition = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
-def _inhibits(source: str, targets: str, equal: Sequence[str]) -> tuple[list[str], list[str], Sequence[str]]:
+def _inhibits(source: str, targets: str, equal: Sequence[str]) -> _Inhibition:
     """Return a rule, of sources about one node or job: the alert for many inhibits nothing."""
     return [f'alertname=~"{source}"', f'{equal[-1]}=~".+"'], [f'alertname=~"{targets}"', f'{equal[-1]}=~".+"'], equal
 
 
-def _in_order(order: Sequence[str], equal: Sequence[str]) -> Iterator[tuple[list[str], list[str], Sequence[str]]]:
+def _in_order(order: Sequence[str], equal: Sequence[str]) -> Iterator[_Inhibition]:
     """Yield rules by which each alert inhibits those after it. Two that inhibit each other would both be silent.
 
-    A source to which the tuning gave another severity may be sent to nobody, and inhibits nothing.
+    A source to which the tuning gave another severity may be sent to nobody, and inhibits nothing. The alert for many
+    inhibits that of the same many: `equal` is empty in both.
     """
     for place, name in enumerate(order[:-1], 1):
-        source, target, same = _inhibits(name, "|".join(order[place:]), equal)
-        yield [_CRITICAL, *source], target, same
+        yield [*_SENT, f'alertname="{name}"'], [f'alertname=~"{"|".join(order[place:])}"'], equal
 
 
-_BEFORE_LOST = "|".join(ORDER_OF_A_NODE[: ORDER_OF_A_NODE.index("NodeLost") + 1])
 # Source, target, equal labels.
 _INHIBITIONS = (
-    *_in_order(ORDER_OF_A_NODE, _NODE),
     *_in_order(ORDER_OF_A_JOB, _JOB),
-    ([_CRITICAL, 'alertname="NodeLost"', 'instance=~".+"'], [f'alertname!~"{_BEFORE_LOST}"', 'instance=~".+"'], _NODE),
+    ([*_SENT, 'alertname="NodeLost"', 'instance=~".+"'], ['severity!="critical"', 'instance=~".+"'], _NODE),
     _inhibits("GpuXidFatal", "GpuXidWatch|GpuEccCorrectedStorm|NvlinkErrors|PcieReplays|ExporterDown", _NODE),
     _inhibits("GpuXidReset|GpuRecoveryRequired", "GpuXidWatch|NvlinkErrors", _NODE),
     _inhibits("GpuMetricImplausible|GpuMetricsUnrecognised",
@@ -74,8 +67,8 @@ _INHIBITIONS = (
     _inhibits("JobHung", "JobIdleGpus|JobSlow", _JOB),
     _inhibits("StragglerClock|StragglerEfa|StragglerNccl", "JobSlow", _JOB),
     # Nodes that the breaker keeps in service are worse than those that were drained.
-    ([_CRITICAL, 'alertname="HealthBreakerOpen"'], ['alertname="NodeUnhealthy"'], ["cluster", "group"]),
-    ([_CRITICAL, 'alertname="FileSystemUnavailable"'], [f'alertname=~"{_STALLS}"'], ["cluster"]),
+    ([*_SENT, 'alertname="HealthBreakerOpen"'], ['alertname="NodeUnhealthy"'], ["cluster", "group"]),
+    ([*_SENT, 'alertname="FileSystemUnavailable"'], ['alertname="MountSlow"'], ["cluster", "path"]),
     (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
 )  # fmt: skip
 
@@ -197,6 +190,7 @@ def alertmanager(
                 "routes": [
                     {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
                      "group_interval": "1m", "repeat_interval": "5m"},
+                    {"matchers": ['cause=~".+"'], "receiver": "nobody"},
                     *(
                         {"matchers": list(route.matchers), "receiver": f"route-{number}", "continue": route.continue_}
                         for number, route in enumerate(routes, 1)

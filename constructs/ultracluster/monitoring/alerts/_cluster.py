@@ -157,7 +157,8 @@ CLUSTER_ALERTS = (
         name="NoNodes",
         severity=Severity.CRITICAL,
         for_="10m",
-        expr="sum by (cluster) (ultracluster_group_expected_nodes) > 0 unless on (cluster) "
+        expr="sum by (cluster) (ultracluster_group_expected_nodes unless on (cluster, group) "
+        "ultracluster_group_capacity_end_timestamp_seconds < time()) > 0 unless on (cluster) "
         "cluster:ultracluster_node_up:sum",
         summary="Nothing comes from any node of {{ $labels.cluster }}",
         description="Not one node sends. Either all are gone, or none may write to the workspace.",

@@ -28,7 +28,13 @@ def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str)
     if policy is XidPolicy.FATAL:
         codes = "|".join(map(str, xids(policy)))
         last = "node_xid:ultracluster_gpu_last_xid:count"
-        expr += f' or {last}{{xid=~"{codes}"}} or {last}{{{RESTART_SELECTOR}}}'
+        # A GPU that is gone has no last XID.
+        lasts = (
+            f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[1d]) > 0 and on (cluster, instance) "
+            "(ultracluster_node_gpu_recovery_required > 0 or ultracluster_node_expected_gpus > on (cluster, instance) "
+            "group_left () node:ultracluster_gpus:count)"
+        )
+        expr += f' or {last}{{xid=~"{codes}"}} or {last}{{{RESTART_SELECTOR}}} or {lasts}'
     return Alert(
         name=f"GpuXid{policy.capitalize()}",
         severity=severity,

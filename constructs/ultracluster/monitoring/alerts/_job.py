@@ -19,8 +19,8 @@ JOB_ALERTS = (
         name="JobHung",
         severity=Severity.CRITICAL,
         for_="10m",
-        expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 "
-        f"{_NOT_SAVING} {_AT_WORK} {_NO_SERVICE} "
+        expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 and "
+        f"on (cluster, job_id) job:ultracluster_gpus:count > 1 {_NOT_SAVING} {_AT_WORK} {_NO_SERVICE} "
         "unless on (cluster, job_id) sum by (cluster, job_id) (node_job:ultracluster_gpu_job_info:max * on (cluster, "
         "instance) group_left () node:node_amazonefa_tx_bytes:sum_rate5m) > 1e8",
         threshold=0.25,
@@ -28,7 +28,8 @@ JOB_ALERTS = (
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
         description="Kernels run on the GPUs without progress: the ranks wait for each other in a collective that will "
         "not end. Tensor cores, memory and most multiprocessors are not active, NVLink and EFA carry nothing, and the "
-        "GPUs draw less than 60 % of their power. Some ranks may be gone. The job writes no checkpoint, or has waited "
+        "GPUs draw less than 60 % of their power. Some ranks may be gone. The job has several GPUs, writes no "
+        "checkpoint, or has waited "
         "for one for half an hour. It is no server, has not reported its end, and no node of it has a critical alert.",
         diagnosis=(
             "NCCL's RAS: `ncclras` on a node of the job names the ranks that are missing.",
@@ -46,9 +47,9 @@ JOB_ALERTS = (
         name="JobStepStalled",
         severity=Severity.CRITICAL,
         for_="10m",
+        # Silent while somebody profiles: DCGM then lacks the activity of the GPUs.
         expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
-        f"job:ultracluster_gpus:count unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1 "
-        f"{_NOT_SAVING} {_AT_WORK}",
+        f"job:ultracluster_gpus_computing:ratio <= 0.1 {_NOT_SAVING} {_AT_WORK}",
         summary="No step for 15 minutes from job {{ $labels.job_id }}, which hardly computes",
         description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
         "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
@@ -63,18 +64,21 @@ JOB_ALERTS = (
     Alert(
         name="JobSlow",
         for_="15m",
-        expr="job:ultracluster_job_step_seconds:ratio > 1.15",
+        expr="job:ultracluster_job_slowdown:ratio > 1.15",
         threshold=1.15,
         bounds=MULTIPLE,
-        summary="Steps of job {{ $labels.job_id }} take {{ $value | humanizePercentage }} of their usual time",
-        description="The step time is 15 % above the median of the last six hours. All GPUs may have the same clock "
-        "and nothing else may alert.",
+        summary="Job {{ $labels.job_id }} takes {{ $value | humanizePercentage }} of its usual time",
+        description="The MFU that the job reports is 15 % below its median of the last six hours, or below the best "
+        "of a "
+        "day, which also finds what creeps. Of a job without, the step time is as much above its median. All GPUs may "
+        "have the same clock and nothing else may alert.",
         diagnosis=(
             "StragglerClock, EfaDeviceSlow, MountSlow and NvlinkErrors of its nodes.",
             "Whether the batch or the sequence length has changed.",
         ),
         actions=("Run the NCCL test on its nodes after the next checkpoint, and replace the slow one.",),
-        rationale="15 %: judgement. The median follows within three hours, so the alert clears by then.",
+        rationale="15 %: judgement. The median follows within three hours, and the best within a day: the alert "
+        "clears by then.",
     ),
     Alert(
         name="JobIdleGpus",
@@ -93,9 +97,7 @@ JOB_ALERTS = (
     Alert(
         name="StragglerClock",
         for_="10m",
-        # A GPU whose process has ended or waits goes to its idle clock, and nobody waits for its clock.
-        expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9 unless on (cluster, instance) "
-        "max by (cluster, instance) (ultracluster_gpu_engine_active_ratio) < 0.01",
+        expr="node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m < 0.9",
         threshold=0.9,
         bounds=SHARE,
         summary="Node {{ $labels.instance }} runs at {{ $value | humanizePercentage }} of the clock of job {{ "
@@ -152,8 +154,11 @@ JOB_ALERTS = (
         name="CheckpointStale",
         severity=Severity.CRITICAL,
         for_="5m",
+        # An evaluation on all GPUs takes as long as it takes, and makes no step that could be lost.
         expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds and on "
-        f"(cluster, job_id) job:ultracluster_gpus:count {_AT_WORK}",
+        f"(cluster, job_id) job:ultracluster_gpus:count {_AT_WORK} unless on (cluster, job_id) "
+        "(changes(ultracluster_job_step[30m]) == 0 and on (cluster, job_id) job:ultracluster_gpus_computing:ratio > "
+        "0.1)",
         threshold=2,
         bounds=MULTIPLE,
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
@@ -166,13 +171,15 @@ JOB_ALERTS = (
     Alert(
         name="CheckpointNever",
         for_="5m",
-        expr="ultracluster_job_step and on (cluster, job_id) time() - ultracluster_job_start_timestamp_seconds > 21600 "
-        "unless on (cluster, job_id) ultracluster_job_checkpoint_timestamp_seconds unless on (cluster, job_id) "
+        expr="time() - (ultracluster_job_checkpoint_timestamp_seconds > on (cluster, job_id) "
+        "ultracluster_job_start_timestamp_seconds or ultracluster_job_start_timestamp_seconds) > 21600 and on "
+        "(cluster, job_id) ultracluster_job_step unless on (cluster, job_id) "
         "ultracluster_job_checkpoint_interval_seconds",
         threshold=21600,
         bounds=seconds(600, 30 * 86400, "a startup takes minutes, and a job weeks"),
-        summary="Job {{ $labels.job_id }} has trained for six hours and never reported a checkpoint",
-        description="A failure now costs the whole run.",
+        summary="Job {{ $labels.job_id }} has trained for {{ $value | humanizeDuration }} without a checkpoint",
+        description="The job reports no interval, and no checkpoint for six hours, or since the start of its run. A "
+        "failure now costs all of that.",
         diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/jobs.md.",),
         actions=("Notify the job's owner.",),
         rationale="Six hours of all GPUs: judgement.",
@@ -205,26 +212,28 @@ JOB_ALERTS = (
     Alert(
         name="LossSpike",
         for_="5m",
-        expr="job:ultracluster_job_loss:ratio > 2",
-        threshold=2,
+        expr="job:ultracluster_job_loss:ratio > 1.5",
+        threshold=1.5,
         bounds=MULTIPLE,
-        summary="The loss of job {{ $labels.job_id }} is {{ $value | humanize }} times its median of the last hour",
+        summary="The loss of job {{ $labels.job_id }} is {{ $value | humanize }} times its median of six hours",
         description="Training may diverge. A loss that stays high costs every step from here on.",
         diagnosis=("GpuEccUncorrected and XIDs of its nodes.", "Learning rate, data and gradient norm at that step."),
         actions=("Watch it; if it does not fall, go back to a checkpoint from before and skip the data.",),
-        rationale="Twice the median for five minutes: judgement. Losses below 0 are not compared.",
+        rationale="Half as much again as the median for five minutes: judgement. Losses below 0 are not compared.",
     ),
     Alert(
         name="InferenceStalled",
         severity=Severity.CRITICAL,
         for_="10m",
-        expr="model:inference_requests_running:sum > 0 and on (cluster, model_name) "
-        "model:inference_generation_tokens:sum_rate5m == 0 unless on (cluster, model_name) "
-        "model:inference_prompt_tokens:sum_rate5m > 0",
-        summary="Model {{ $labels.model_name }} serves {{ $value }} requests, and no token comes",
-        description="Requests are in progress, and for a quarter of an hour no prompt was read and no token generated: "
-        "the ranks of a server wait for each other, or one of them is gone. JobHung does not report servers, which "
-        "also wait for requests.",
+        expr="server:inference_requests_running:sum > 0 unless on (cluster, model_name, job_id, instance) "
+        f"ultracluster_inference_progress {_NO_CAUSE}",
+        summary="A server of {{ $labels.model_name }}, job {{ $labels.job_id }}, has {{ $value }} requests in "
+        "progress, and no token comes",
+        description="Requests are in progress, and for a quarter of an hour no token was generated, nor a prompt "
+        "read by a "
+        "model that generates none: "
+        "the ranks of a server wait for each other, or one of them is gone. Other servers of the model may answer. "
+        "JobHung does not report servers, which also wait for requests.",
         diagnosis=("The log of the server.", "NodeLost and GpuXidFatal of its nodes."),
         actions=("Restart the server.",),
         rationale="10 minutes, after five of the rate: no prompt takes as long. " + JUDGEMENT,

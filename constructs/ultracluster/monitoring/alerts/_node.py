@@ -12,6 +12,7 @@ from ultracluster.monitoring.alerts._alert import (
     seconds,
 )
 
+_OUTAGE = "max_over_time(ultracluster_node_mount_outage[15m])"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 
 NODE_ALERTS = (
@@ -28,9 +29,9 @@ NODE_ALERTS = (
         # The job has as many nodes as ever, so another has taken its place.
         "unless on (cluster, job_id) job:ultracluster_node_up:count >= "
         "max_over_time(job:ultracluster_node_up:count[2h])",
-        for_="1m",
+        for_="4m",
         summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} waits for it",
-        description="Nothing has come from the node for three minutes, while other nodes have the same job and do not "
+        description="Nothing has come from the node for six minutes, while other nodes have the same job and do not "
         "compute. The instance has died, or its network. A node whose samples are late does not stop the others. One "
         "that answered without the job before it was gone was given back, as by a group that shrinks. "
         "`NodesMissing` reports both.",
@@ -43,16 +44,21 @@ NODE_ALERTS = (
             "End the job if it hangs, and start it again from its last checkpoint without the node.",
             "Restart the instance, or let the scheduler replace it.",
         ),
-        rationale="Three minutes are six scrapes. It stays for two hours, or until the job computes again.",
+        rationale="Six minutes: an agent that restarts is back by then. It stays for two hours, or until the job "
+        "computes again.",
     ),
     Alert(
         name="NodeFlapping",
         for_="5m",
-        expr="node:ultracluster_health_changes:max > 6",
+        # The time since the boot, not the time of the boot: that moves by a second with the clock.
+        expr="node:ultracluster_health_changes:max > 6 or resets((time() - "
+        "ultracluster_node_boot_timestamp_seconds)[6h:5m]) >= 3",
         threshold=6,
         bounds=NUMBER,
-        summary="The checks of node {{ $labels.instance }} failed or recovered {{ $value }} times in six hours",
-        description="The node is drained and resumed again and again. Each time it costs a job.",
+        summary="Node {{ $labels.instance }} failed, recovered or restarted {{ $value }} times in six hours",
+        description="The checks of the node fail and recover more than six times in six hours, or it restarts three "
+        "times. "
+        "Each time it costs a job. Its mounts do not count: they fail with their file system.",
         diagnosis=("`journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
         actions=("Drain it with a reason of your own, which no check lifts.", "Replace it."),
     ),
@@ -61,12 +67,13 @@ NODE_ALERTS = (
         for_="15m",
         # Counted, not summed: a node whose node_exporter does not answer is there, and ExporterDown names it.
         expr="ultracluster_group_expected_nodes - on (cluster, group) (count by (cluster, group) "
-        "(ultracluster_node_up) or ultracluster_group_expected_nodes * 0) > 0",
+        "(ultracluster_node_up) or ultracluster_group_expected_nodes * 0) > 0 unless on (cluster, group) "
+        "ultracluster_group_capacity_end_timestamp_seconds < time()",
         threshold=0,
         bounds=NUMBER,
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
-        "that died without a job, is seen here only.",
+        "that died without a job, is seen here only. After the end of their Capacity Block no nodes are expected.",
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
             "PCS: the scaling log has the reason of each failed launch; see docs/operations/node-health.md.",
@@ -82,11 +89,14 @@ NODE_ALERTS = (
         name="NodeUnhealthy",
         severity=Severity.CRITICAL,
         for_="3m",
+        # Also if beside a file system that nobody reaches another one fails here alone.
         expr='ultracluster_node_health_ok{check!="mounts"} == 0 or ultracluster_node_health_ok{check="mounts"} == 0 '
-        "unless on (cluster) max_over_time(cluster:ultracluster_mount_failures:count[5m])",
+        f"unless on (cluster, instance) ({_OUTAGE} unless on (cluster, instance) (time() - "
+        "ultracluster_node_mount_last_success_timestamp_seconds > 150 unless on (cluster, instance, path) "
+        f"{_OUTAGE}))",
         summary="Check {{ $labels.check }} fails on node {{ $labels.instance }}",
         description="A check of the node's boot, devices or mounts fails. On Slurm the node drains itself. A mount "
-        "that fails on most nodes is FileSystemUnavailable.",
+        "that fails on most of the nodes that have it is FileSystemUnavailable.",
         diagnosis=("`cat /run/ultracluster/health/CHECK` on the node: it has the reason.", "`systemctl --failed`."),
         actions=("Fix the reason, or restart the node.", "`scontrol show node` shows whether it is drained."),
         rationale="Three minutes are three runs of the check.",
@@ -95,13 +105,12 @@ NODE_ALERTS = (
         name="HealthBreakerOpen",
         severity=Severity.CRITICAL,
         for_="2m",
-        expr="ultracluster_node_health_breaker_open == 1 unless on (cluster) "
-        "max_over_time(cluster:ultracluster_mount_failures:count[5m]) or "
+        expr=f"ultracluster_node_health_breaker_open == 1 unless on (cluster, instance) {_OUTAGE} or "
         f"{of_instance('ultracluster_kube_node_breaker_open')}",
         summary="Node {{ $labels.instance }} fails a check without a {{ $labels.action }}",
         description="A health check failed on more than 2 nodes, or 5 %, of a node group within an hour (Kubernetes: "
-        "at once), or the mode of the checks is observe. The node stays in service, and jobs start on it. If a file "
-        "system fails on most nodes, FileSystemUnavailable reports it.",
+        "at once), or the mode of the checks is observe. The node stays in service, and jobs start on it. A file "
+        "system that fails on most nodes is FileSystemUnavailable.",
         diagnosis=(
             "`cat /run/ultracluster/health/*` on the nodes: the same reason on all of them points to the check, to a "
             "file system or to the network.",
@@ -157,14 +166,15 @@ NODE_ALERTS = (
     Alert(
         name="FabricManagerDown",
         severity=Severity.CRITICAL,
-        for_="2m",
-        expr="ultracluster_node_fabric_manager_up == 0",
-        summary="The fabric manager of node {{ $labels.instance }} does not run",
+        for_="5m",
+        expr="ultracluster_node_fabric_manager_up == 0 or changes(ultracluster_node_fabric_manager_up[30m]) > 4",
+        summary="The fabric manager of node {{ $labels.instance }} does not run, or restarts again and again",
         description="Without it the GPUs of an NVSwitch system cannot be used together: CUDA programs fail at their "
         "start with error 802.",
         diagnosis=("`journalctl -u nvidia-fabricmanager` on the node.", "Whether its version is that of the driver."),
         actions=(DRAIN, "`systemctl restart nvidia-fabricmanager`, then `nvidia-smi -q | grep -A2 Fabric`."),
-        rationale="It is 0 or 1.",
+        rationale="It is 0 or 1. A reset of the GPUs stops it for minutes; more than two restarts in half an hour "
+        "are none.",
     ),
     Alert(
         name="NvswitchFatal",
@@ -210,8 +220,9 @@ NODE_ALERTS = (
         bounds=SHARE,
         summary="An EFA device of node {{ $labels.instance }} carries {{ $value | humanizePercentage }} of what the "
         "others carry",
-        description="NCCL spreads traffic evenly over the devices of a node. One that carries less than half of the "
-        "median is slow, or its GPU is.",
+        description="NCCL spreads traffic evenly over the devices of a node. One that sends or receives less than "
+        "half of "
+        "what most of them do is slow, or its GPU is.",
         diagnosis=("`node_device:node_amazonefa_tx_bytes:rate5m` by device.", "`dmesg | grep -i efa`."),
         actions=("Run the NCCL test on the node when the job ends; replace it when the device stays behind.",),
     ),

@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster.monitoring.alerts._alert import Alert, Severity
+from ultracluster.monitoring.alerts._alert import Alert
 from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG, runbook_path
+from ultracluster.monitoring.alerts._causes import causes
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
@@ -13,7 +14,6 @@ from ultracluster.monitoring.names import (
     CAPACITY_END,
     EXPECTED_NODES,
     FAMILIES,
-    JOB_CAUSE,
     JOB_INFO,
     JOB_PROBLEM,
     PROBLEM,
@@ -93,7 +93,7 @@ def rules(
     groups: dict[str, list[dict[str, Any]]] = {}
     for alert in chosen:
         family = FAMILY_OF[alert.name]
-        rules = groups.setdefault(f"alerts-{family}", [_job_cause(chosen)] if family == "job" else [])
+        rules = groups.setdefault(f"alerts-{family}", causes(chosen) if family == "job" else [])
         recorded = [_problem(alert)] if alert.per_node or alert.per_job else []
         rules += [*recorded, _alert(alert, runbooks, grafana)]
     return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
@@ -110,28 +110,6 @@ def _problem(alert: Alert) -> dict[str, Any]:
     # The second for nodes whose name, and jobs whose owner, nobody has reported.
     expr = f"{named} or on ({key}) ({alert.expr})"
     return {"record": record, "expr": expr, "labels": {"problem": alert.name}}
-
-
-_ENDS_A_JOB = frozenset(
-    {
-        *("GpuXidFatal", "GpuXidReset", "GpuRecoveryRequired", "GpuMissing", "NvswitchFatal", "FabricManagerDown"),
-        *("NodeLost", "NodeUnhealthy", "AcceleratorUnhealthy"),
-    }
-)
-
-
-def _job_cause(alerts: list[Alert]) -> dict[str, Any]:
-    """Return the rule for the nodes of a job, lost ones too, with a critical alert that is sent and ends a job.
-
-    Others stay for days beside jobs that run: until a reset, or until an operator has looked.
-    """
-    critical = "|".join(
-        alert.name for alert in alerts if alert.name in _ENDS_A_JOB and alert.severity is Severity.CRITICAL
-    )
-    seen = "node_job:ultracluster_job_seen_timestamp_seconds:max"
-    start = "on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds"
-    problem = f'on (cluster, instance) {PROBLEM}{{problem=~"{critical}"}}'
-    return {"record": JOB_CAUSE, "expr": f"count by (cluster, job_id) ({seen} > {start} and {problem})"}
 
 
 def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:

@@ -7,13 +7,13 @@ STORAGE_ALERTS = (
         name="FileSystemUnavailable",
         severity=Severity.CRITICAL,
         for_="15m",
-        expr="count by (cluster, path) (time() - ultracluster_node_mount_last_success_timestamp_seconds > 180) > "
-        "count by (cluster, path) (ultracluster_node_mount_last_success_timestamp_seconds) * 0.5",
+        expr="count by (cluster, path) (time() - ultracluster_node_mount_last_success_timestamp_seconds > 180 and on "
+        "(cluster, instance, path) ultracluster_node_mount_outage)",
         threshold=180,
         bounds=seconds(120, 86400, "the check runs each minute"),
         summary="{{ $labels.path }} does not answer on {{ $value }} nodes of {{ $labels.cluster }}",
-        description="The check of a mount fails on more than half of the nodes that have it: the file system, or the "
-        "way to it, is at fault. Programs wait, and most go on when it answers.",
+        description="The check of a mount fails on more than half of the nodes that have it, and on two at least: the "
+        "file system, or the way to it, is at fault. Programs wait, and most go on when it answers.",
         diagnosis=(
             "The state of the file system, and its maintenance window: `aws fsx describe-file-systems`.",
             "`cat /run/ultracluster/health/mounts` on a node: it has the reason.",
@@ -46,8 +46,8 @@ STORAGE_ALERTS = (
     Alert(
         name="MountSlow",
         for_="10m",
-        expr="ultracluster_node_mount_check_seconds > 2",
-        threshold=2,
+        expr="ultracluster_node_mount_check_seconds > 1",
+        threshold=1,
         bounds=seconds(0.1, 5, "the check gives up after five seconds"),
         summary="{{ $labels.path }} takes {{ $value | humanizeDuration }} to answer on node {{ $labels.instance }}",
         description="The file system answers, but slowly.",

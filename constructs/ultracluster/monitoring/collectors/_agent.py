@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster.monitoring.collectors._text import block_yaml, name_problems
-from ultracluster.monitoring.names import Profile, read_from_exporters
+from ultracluster.monitoring.names import POD_OF_JOB, Profile, read_from_exporters
 from ultracluster.rules import Refusal
 
 #: Scrape interval in seconds by profile. DCGM collects at the same interval.
@@ -44,6 +44,9 @@ JOB_LABELS = (
     *("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name", "jobset.sigs.k8s.io/jobset-name"),
     "leaderworkerset.sigs.k8s.io/name",
 )
+#: Label of pods that serve: they may wait for requests. A pod that no controller has named is then a job of its own
+#: name.
+SERVICE_LABEL = "ultracluster/service"
 
 
 def job_of_pod(source: str, namespace: str) -> list[dict[str, Any]]:
@@ -122,7 +125,11 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
         # NCCL's Inspector outside of Slurm: "unknown", and `job_id` is there.
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank|slurm_job_id"})
     if job == "kube-state-metrics":
-        # Of the labels of a pod, the job remains, and of pods those that have one.
+        # Of the labels of a pod, the job remains, and whether it serves; and of pods those that have one.
+        serves = "label_" + re.sub(r"\W", "_", SERVICE_LABEL)
+        named = {"source_labels": [serves, "namespace", "pod"], "separator": "/", "regex": f"true/{POD_OF_JOB}"}
+        rules.append({"action": "replace", **named, "target_label": "job_id"})
+        rules.append({"action": "replace", "source_labels": [serves], "regex": "(true)", "target_label": "service"})
         rules += job_of_pod("label_", "namespace")
         rules.append({"action": "drop", "source_labels": ["__name__", "job_id"], "regex": "kube_pod_labels;"})
         rules.append({"action": "labeldrop", "regex": "label_.+"})

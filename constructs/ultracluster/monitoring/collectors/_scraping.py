@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.htm
 
 from typing import Any
 
-from ultracluster.monitoring.collectors._agent import JOB_LABELS, job_of_pod, relabelling, slurm_jobs
+from ultracluster.monitoring.collectors._agent import JOB_LABELS, SERVICE_LABEL, job_of_pod, relabelling, slurm_jobs
 from ultracluster.monitoring.collectors._text import block_yaml
 from ultracluster.monitoring.names import NODE_CHECKS, POD_OF_JOB, Profile
 
@@ -25,7 +25,7 @@ KUBE_STATE_METRICS = (
 #: Annotations of a node that a check found bad, and that stays in service: one for each check.
 BREAKER_ANNOTATIONS = tuple(f"ultracluster/breaker-{check}" for check in NODE_CHECKS)
 #: Labels of pods that kube-state-metrics exports.
-KUBE_STATE_LABELS = f"pods=[{','.join(JOB_LABELS)}]"
+KUBE_STATE_LABELS = f"pods=[{','.join((*JOB_LABELS, SERVICE_LABEL))}]"
 
 
 def slurm_scraping(cluster: str, controller: str, profile: Profile = Profile.STANDARD) -> str:
@@ -45,7 +45,7 @@ def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> st
     """Return the managed scraper's configuration for kube-state-metrics, Kueue, and pods that serve or train.
 
     A pod with the annotation `ultracluster/metrics-port` is scraped; its metrics are those of the contract, or
-    vLLM's.
+    vLLM's and SGLang's.
 
     Args:
         cluster: Name of the cluster.

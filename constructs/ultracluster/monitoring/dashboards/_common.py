@@ -59,7 +59,11 @@ def of(metric: str, legend: str = "", *, within: str = "", over: str = "{}") -> 
     return together(over, metric, legend=legend, within=within)
 
 
-#: Nodes of the cluster file that do not answer.
+#: Nodes of the cluster file that do not answer. Those of groups that are not expected make up for none.
 NODES_MISSING = together(
-    "sum({}) - (sum({}) or vector(0))", "ultracluster_group_expected_nodes", "group:ultracluster_node_up:sum"
+    "sum(clamp_min({0} - on (cluster, group) ({1} or on (cluster, group) {0} * 0), 0))",
+    "ultracluster_group_expected_nodes",
+    "group:ultracluster_node_up:sum",
 )
+#: What a node should have and lacks: nothing to count is no series.
+LACKS = "{0} - on (cluster, instance) ({1} or on (cluster, instance) {0} * 0)"

@@ -5,13 +5,24 @@ from ultracluster.monitoring.dashboards._spec import Dashboard, Variable, series
 
 _PRICE = Variable(name="price", title="USD for a GPU hour", text="4")
 _BY_ACCOUNT = "sum by (account, user) (sum_over_time({}[$__range:1m])) / 60"
-# Problems of the hardware of a node: not of its disks, its clock, or a program.
+# Problems of the hardware of a node: not of its disks, its clock, its file systems, a program, or its peers.
 _HARDWARE = (
     'ultracluster_node_problem{{cluster="$cluster", problem=~"(Gpu|Nv|Pcie|Efa).+|Node(Lost|Unhealthy|Flapping)|'
-    'AcceleratorUnhealthy|FabricManagerDown", problem!~"GpuXidApplication|GpuMetric.+|EfaReceiveDrops"}}'
+    'AcceleratorUnhealthy|FabricManagerDown", problem!~"GpuXidApplication|GpuMetric.+|EfaReceiveDrops|EfaPathTrouble|'
+    'EfaRetransmits", check!="mounts"}}'
 )
-_BAD, _BEFORE = (f"group by (instance, node) ({_HARDWARE}{offset})" for offset in ("", " offset 10m"))
-_FAILURES = 'ultracluster_node_problem{{cluster="$cluster", problem=~"NodeLost|GpuXidFatal"}}'
+_FATAL = 'ultracluster_node_problem{{cluster="$cluster", problem=~"NodeLost|GpuXidFatal"}}'
+
+
+def _bad(problems: str, offset: str = "") -> str:
+    return f"group by (instance, node) (last_over_time({problems}[10m]{offset}))"
+
+
+def _begins(problems: str) -> str:
+    """Return how often nodes began to have a problem, after ten minutes without."""
+    began = f"{_bad(problems)} unless on (instance) {_bad(problems, ' offset 10m')}"
+    return f"count_over_time(({began})[$__range:10m])"
+
 
 GOODPUT = Dashboard(
     uid="ultracluster-goodput",
@@ -47,14 +58,13 @@ GOODPUT = Dashboard(
             table("Nodes that fail again", "How often the hardware of a node began to have alerts after ten minutes "
                   "without, and the hours in which it had any, in the time that is shown: replace the first ones. 30 "
                   "days show lemons.",
-                  (together(f"count_over_time(({_BAD} unless on (instance) {_BEFORE})[$__range:10m])"),
-                   together(f"count_over_time(({_BAD})[$__range:10m]) / 6")),
+                  (together(_begins(_HARDWARE)), together(f"count_over_time(({_bad(_HARDWARE)})[$__range:10m]) / 6")),
                   columns={"instance": "Node", "node": "Name", "Value #A": "Times", "Value #B": "Hours with an alert"},
                   to=TO_NODE),
-            stat("Mean time to failure", "Hours of a node for each node that was lost or had a fatal XID, in the time "
-                 "that is shown. Without a failure: no data.",
-                 (together("sum(sum_over_time({0}[$__range:1m])) / 60 / count(group by (instance, problem) "
-                           f"(present_over_time({_FAILURES}[$__range])))", "cluster:ultracluster_node_up:sum"),),
+            stat("Mean time to failure", "Hours of a node for each time that one was lost or had a fatal XID, in the "
+                 "time that is shown. Without a failure: no data.",
+                 (together(f"sum(sum_over_time({{0}}[$__range:1m])) / 60 / sum({_begins(_FATAL)})",
+                           "cluster:ultracluster_node_up:sum"),),
                  unit="h"),
             stat("ETTR", "Effective training time ratio: time in steps that were kept, as a share of the time in which "
                  "jobs that report it ran, in the time that is shown. https://arxiv.org/abs/2410.21680 defines it.",

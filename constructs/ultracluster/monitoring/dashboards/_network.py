@@ -2,7 +2,17 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards._common import ANY_IS_ODD, CLUSTER, MOST, NODES, TO_NODE, named, of, together
+from ultracluster.monitoring.dashboards._common import (
+    ANY_IS_ODD,
+    CLUSTER,
+    LACKS,
+    MOST,
+    NODES,
+    TO_NODE,
+    named,
+    of,
+    together,
+)
 from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, table
 
 _NODES = 'instance=~"$node"'
@@ -72,9 +82,9 @@ NETWORK = Dashboard(
                    (_here("node:node_amazonefa_remote_events:sum_rate5m", "{{node}} {{instance}}", over=MOST),),
                    least=0, unit="cps", to=TO_NODE),
             table("Nodes without all their EFA devices", "Empty is good.",
-                  (Query(expr="max by (instance, instance_type, group) "
-                         f"({_here('ultracluster_node_expected_efa_devices').expr} - "
-                         f"{of('node:ultracluster_efa_devices:count').expr} > 0)"),),
+                  (together(f"max by (instance, instance_type, group) ({LACKS} > 0)",
+                            "ultracluster_node_expected_efa_devices", "node:ultracluster_efa_devices:count",
+                            within=_NODES),),
                   width=24, height=6, to=TO_NODE,
                   columns={"instance": "Node", "instance_type": "Type", "group": "Node group", "Value": "Missing"}),
         ),

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ultracluster.monitoring.dashboards._common import ANY_IS_BAD, CLUSTER, HEAT, NODE, TO_JOB, of, together
+from ultracluster.monitoring.dashboards._common import ANY_IS_BAD, CLUSTER, HEAT, LACKS, NODE, TO_JOB, of, together
 from ultracluster.monitoring.dashboards._spec import Dashboard, series, stat, table, timeline
 
 _WELL = {1: ("well", "green"), 0: ("not well", "red")}
@@ -17,11 +17,11 @@ NODE_DASHBOARD = Dashboard(
     rows={
         "Now": (
             stat("GPUs missing", "GPUs that the instance type has and that do not answer.",
-                 (together("{} - {}", "ultracluster_node_expected_gpus", "node:ultracluster_gpus:count",
+                 (together(LACKS, "ultracluster_node_expected_gpus", "node:ultracluster_gpus:count",
                            within=_NODE),),
                  width=4, steps=ANY_IS_BAD),
             stat("EFA devices missing", "EFA devices of the instance type that the driver does not have.",
-                 (together("{} - {}", "ultracluster_node_expected_efa_devices", "node:ultracluster_efa_devices:count",
+                 (together(LACKS, "ultracluster_node_expected_efa_devices", "node:ultracluster_efa_devices:count",
                            within=_NODE),),
                  width=4, steps=ANY_IS_BAD),
             stat("Up for", "Since its last boot.",

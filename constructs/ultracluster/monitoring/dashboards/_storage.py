@@ -19,9 +19,11 @@ STORAGE = Dashboard(
                  steps=ANY_IS_BAD),
             stat("Slowest check", "How long the slowest node takes to look at a mount. Seconds mean a hanging server.",
                  (of("ultracluster_node_mount_check_seconds", over="max({})"),), unit="s"),
-            table("Mounts that are not well", "Empty is good.",
-                  (together("max by (instance, path) ({} == 0 or {} == 0)", "ultracluster_node_mount_mounted",
-                            "ultracluster_node_mount_over_efa"),),
+            table("Mounts that are not well", "Not mounted, over TCP, or without an answer for three minutes. Empty is "
+                  "good.",
+                  (together("max by (instance, path) ({} == 0 or {} == 0 or time() - {} > 180)",
+                            "ultracluster_node_mount_mounted", "ultracluster_node_mount_over_efa",
+                            "ultracluster_node_mount_last_success_timestamp_seconds"),),
                   width=24, height=6, to=TO_NODE, columns={"instance": "Node", "path": "Path"}),
         ),
         "Traffic": (

@@ -21,6 +21,8 @@ from ultracluster.monitoring.names._fleet import (
     KUBERNETES_METRICS,
     NODE_CHECKS,
     PROBLEM,
+    PROBLEM_CAUSE,
+    PROBLEM_START,
     SLURM_JOB_STATES,
     SLURM_METRICS,
     SLURM_NODE_STATES,
@@ -32,7 +34,7 @@ from ultracluster.monitoring.names._gpu import (
     RESTART_SELECTOR,
     XID_WINDOW,
 )
-from ultracluster.monitoring.names._job import JOB_INFO
+from ultracluster.monitoring.names._job import JOB_INFO, OUTAGE
 from ultracluster.monitoring.names._metric import NODE, Metric, Profile, Source
 from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
 from ultracluster.monitoring.names._reading import read_from_exporters, reads
@@ -54,8 +56,11 @@ __all__ = [
     "NODE",
     "NODE_CHECKS",
     "OTHERS",
+    "OUTAGE",
     "POD_OF_JOB",
     "PROBLEM",
+    "PROBLEM_CAUSE",
+    "PROBLEM_START",
     "RESTART_SELECTOR",
     "SLURM_JOB_STATES",
     "SLURM_METRICS",

@@ -10,6 +10,8 @@ from ultracluster.monitoring.names._fleet import (
     JOB_CAUSE,
     JOB_PROBLEM,
     PROBLEM,
+    PROBLEM_CAUSE,
+    PROBLEM_START,
 )
 from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
 from ultracluster.monitoring.names._inference import INFERENCE_METRICS
@@ -39,6 +41,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         EXPECTED_NODES: GROUP,
         PROBLEM: (*NODE, "node", "problem"),
         JOB_PROBLEM: (*JOB, *JOB_INFO, "problem"),
+        PROBLEM_START: ("cluster", "instance", "problem"),
+        PROBLEM_CAUSE: ("cluster", "instance", "problem", "cause"),
         JOB_CAUSE: JOB,
     }
 )

@@ -124,5 +124,9 @@ CAPACITY_END = "ultracluster_group_capacity_end_timestamp_seconds"
 PROBLEM = "ultracluster_node_problem"
 #: Problems of jobs, one series for each problem of a job, with the labels of its owner and `problem`.
 JOB_PROBLEM = "ultracluster_job_problem"
-#: Nodes of a job that have a critical problem: alerts on the job are silent, because those of the nodes are sent.
+#: When each critical alert of a node that has others began to fire, remembered for as long as the node has any.
+PROBLEM_START = "ultracluster_node_problem_start_timestamp_seconds"
+#: Critical alerts of a node that began within half an hour after another one, named by `cause`: that one is sent.
+PROBLEM_CAUSE = "ultracluster_node_problem_cause_info"
+#: Causes of a stall of a job: alerts on the job are silent, because those of the nodes or of a file system are sent.
 JOB_CAUSE = "job:ultracluster_node_problem:count"

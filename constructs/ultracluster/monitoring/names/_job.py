@@ -21,21 +21,28 @@ def _over_gpus(aggregation: str, metric: str, by: str = _BY) -> str:
 # program has no tensor activity and keeps all multiprocessors busy, or the memory, or draws power; so does decoding
 # with few requests. What NVLink carries hardly shows in the memory: 100 GB/s are 3 % of the bandwidth of an H100's.
 _NONE = "ultracluster_gpu_utilization_ratio * 0"  # of a GPU without NVLink, or without a limit of its power
+_POWER = "ultracluster_gpu_power_watts / ultracluster_gpu_power_limit_watts"
+# Of several communicators that wait, each keeps up to 32 multiprocessors.
 _WORKS = (
     "((ultracluster_gpu_tensor_active_ratio >= bool 0.01) + (ultracluster_gpu_memory_active_ratio >= bool 0.05) + "
-    "(ultracluster_gpu_sm_active_ratio >= bool 0.5) + "
+    f"(ultracluster_gpu_sm_active_ratio >= bool 0.5) * (({_POWER} or {_NONE} + 1) >= bool 0.4) + "
     f"((ultracluster_gpu_nvlink_tx_bytes_per_second or {_NONE}) >= bool 1e8) + "
-    f"((ultracluster_gpu_power_watts / ultracluster_gpu_power_limit_watts or {_NONE}) >= bool 0.6) > bool 0)"
+    f"(({_POWER} or {_NONE}) >= bool 0.6) > bool 0)"
 )
 _SPINS = f"((ultracluster_gpu_utilization_ratio > bool 0.9) * ({_WORKS} == bool 0))"
 _START = "ultracluster_job_start_timestamp_seconds"
 _STALL = "ultracluster_job_stall_start_timestamp_seconds"
 _WAITS = "job:ultracluster_gpus_computing:ratio < 0.1"
+#: Nodes of jobs on which a file system does not answer.
+OUTAGE = (
+    f"count by ({_BY}) (node_job:ultracluster_gpu_job_info:max and on (cluster, instance) "
+    "ultracluster_node_mount_outage)"
+)
 # Below 10 MB/s are logs, metrics and heartbeats.
 _SAVES = (
     "(ultracluster_job_checkpoint_in_progress == 1 or job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 or "
     "job:node_network_transmit_bytes:max_rate5m > 1e7 or "
-    "job:ultracluster_gpus:count and on (cluster) cluster:ultracluster_mount_failures:count)"
+    f"{OUTAGE})"
 )
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _WELL = "node:ultracluster_well_timestamp_seconds:max"
@@ -45,7 +52,11 @@ _SENT = (
     "node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
     "node:node_amazonefa_tx_bytes:sum_rate5m"
 )
-_CLOCK = "avg_over_time(ultracluster_gpu_sm_clock_hertz[10m])"
+# A GPU whose process has ended or waits goes to its idle clock, and nobody waits for its clock.
+_CLOCK = (
+    "(avg_over_time(ultracluster_gpu_sm_clock_hertz[10m]) and on (cluster, instance, gpu) "
+    "ultracluster_gpu_engine_active_ratio > 0.01)"
+)
 # A Kubernetes job has the name of its namespace, which is its team's.
 _OF_KUBERNETES = (
     'label_replace(label_replace(job:ultracluster_gpus:count{job_id=~".+/.+"}, "account", "$1", "job_id", "(.+)/.+"), '
@@ -86,9 +97,9 @@ _GPUS = (
                expr=f"count by ({_BY}) (node_job:ultracluster_gpu_job_info:max and on (cluster, instance) "
                'last_over_time(up{instance_type!=""}[2m]))'),
     recorded("ultracluster_job_service", "bool",
-             "Whether the job is a server, which may wait for requests: it reports that, or has metrics of vLLM or "
-             "SGLang and no steps. Others have no series.", JOB,
-             expr=f"max by ({_BY}) (max_over_time(train_service[1h]) or "
+             "Whether the job is a server, which may wait for requests: it reports that, a pod of it has the label, or "
+             "it has metrics of vLLM or SGLang and no steps. Others have no series.", JOB,
+             expr=f'max by ({_BY}) (max_over_time(train_service[1h]) or kube_pod_labels{{service="true"}} or '
              + " or ".join(f"last_over_time({metric}[1h]) * 0 + 1" for metric in _SERVERS)
              + f") == 1 unless on ({_BY}) train_step"),
     aggregated("job:ultracluster_gpus_computing:ratio", "ratio",
@@ -124,16 +135,23 @@ _GPUS = (
                "job:ultracluster_nodes:count > 1)"),
     # How far a GPU's clock is below that of the others of its job: the slowest of a job makes all wait.
     aggregated("node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m", "ratio",
-               "Clock of the node's slowest GPU, over ten minutes, as a share of the median over its job.",
+               "Clock of the node's slowest GPU at work, over ten minutes, as a share of the median over its job.",
                expr=f"{_over_gpus('min', _CLOCK, _NODE_JOB)} / on ({_BY}) group_left () quantile by ({_BY}) (0.5, "
                f"ultracluster_gpu_job_info * on (cluster, instance, gpu) group_left () {_CLOCK})"),
 )  # fmt: skip
 
+_MFU = "ultracluster_job_mfu_ratio"
+_MFU_RATIO = f"quantile_over_time(0.5, {_MFU}[6h]) / (avg_over_time({_MFU}[15m]) > 0)"
+_MFU_CREEPS = (
+    f'label_replace(quantile_over_time(0.9, {_MFU}[1d:15m]) / (avg_over_time({_MFU}[1h]) > 0), "of", "day", "", "")'
+)
 _TRAINING = (
     recorded("ultracluster_job_step", "number", "Step that the job is at.", JOB, "train_step"),
     recorded("ultracluster_job_finished", "bool", "Whether the training is finished while its program still runs, as "
              "the job reports it.", JOB, "train_finished"),
-    recorded("ultracluster_job_step_seconds", "seconds", "Time of the last step.", JOB, "train_step_seconds"),
+    recorded("ultracluster_job_step_seconds", "seconds",
+             "Time of the last step, or the mean of 15 minutes of a job that reports its steps alone.", JOB,
+             expr=f"max by ({_BY}) (train_step_seconds) or 900 / (max by ({_BY}) (increase(train_step[15m])) > 0)"),
     aggregated("job:train_tokens:sum_rate5m", "per_second", "Tokens trained on."),
     aggregated("job:ultracluster_job_step_seconds:ratio", "ratio",
                "Step time over 15 minutes, as a multiple of the run's own median over six hours, after an hour.",
@@ -141,10 +159,18 @@ _TRAINING = (
                f"quantile_over_time(0.5, ultracluster_job_step_seconds[6h]) and on ({_BY}) time() - {_START} > 3600"),
     recorded("ultracluster_job_mfu_ratio", "ratio", "Model FLOPs utilisation, as the job reports it.", JOB,
              "train_mfu_ratio"),
+    # Not the time of a step, where there is an MFU: a batch that doubles takes twice as long. The best of a day finds
+    # what creeps: a median of six hours follows it.
+    aggregated("job:ultracluster_job_slowdown:ratio", "ratio",
+               "How much slower the job is than usual, after an hour: its median MFU over six hours as a multiple of "
+               "that "
+               "of 15 minutes, or the best of a day of that of an hour; without an MFU the ratio of the step time.",
+               expr=f"max by ({_BY}) ({_MFU_RATIO} or {_MFU_CREEPS}) and on ({_BY}) time() - {_START} > 3600 or "
+               f"on ({_BY}) job:ultracluster_job_step_seconds:ratio"),
     recorded("ultracluster_job_loss", "number", "Loss of the last step; one rank that is not a number makes it none.",
              JOB, expr=f"avg by ({_BY}) (train_loss)"),
-    aggregated("job:ultracluster_job_loss:ratio", "ratio", "Loss, as a multiple of its median over the last hour.",
-               expr="ultracluster_job_loss / (quantile_over_time(0.5, ultracluster_job_loss[1h]) > 0)"),
+    aggregated("job:ultracluster_job_loss:ratio", "ratio", "Loss, as a multiple of its median over six hours.",
+               expr="ultracluster_job_loss / (quantile_over_time(0.5, ultracluster_job_loss[6h]) > 0)"),
     recorded("ultracluster_job_checkpoint_timestamp_seconds", "timestamp_seconds",
              "When the last checkpoint was complete.", JOB, "train_last_checkpoint_timestamp_seconds"),
     recorded("ultracluster_job_checkpoint_age_seconds", "seconds",
@@ -164,9 +190,11 @@ _TRAINING = (
     # Nothing that is written excuses a stall of more than half an hour: a checkpoint that never ends is an alert.
     recorded("ultracluster_job_saving", "bool",
              "Whether the GPUs have waited for less than half an hour while the job saves: it reports a checkpoint, "
-             "its nodes write to Lustre or send over IP (ENA), or a file system of the cluster does not answer. Other "
-             "jobs have no series.", JOB,
-             expr=f"(time() - {_STALL} < 1800) * 0 + 1 and on ({_BY}) {_SAVES}"),
+             "its nodes write to Lustre or send over IP (ENA), or a file system of them does not answer; or for less "
+             "than a quarter while one of them computes, as in an evaluation on one rank. Other jobs have no series.",
+             JOB, expr=f"(time() - {_STALL} < 1800) * 0 + 1 and on ({_BY}) {_SAVES} or (time() - {_STALL} < 900) * 0 "
+                       f"+ 1 "
+             f"and on ({_BY}) job:ultracluster_gpus_computing:ratio > 0"),
     recorded("ultracluster_job_startup_seconds", "seconds",
              "Time from the start of the job, or of its program, to the first step.", JOB, "train_startup_seconds"),
     aggregated("job_cause:train_lost_seconds:sum_rate5m", "ratio",

@@ -24,6 +24,8 @@ JOB = ("cluster", "job_id")
 CLUSTER = ("cluster",)
 GROUP = ("cluster", "group")
 MODEL = ("cluster", "model_name")
+#: `instance` is the node on Slurm, and the address of the pod on Kubernetes.
+SERVER = (*MODEL, "job_id", "instance")
 #: Labels that each level of an aggregation keeps.
 LEVELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -41,6 +43,7 @@ LEVELS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "node_filesystem": (*NODE, "filesystem"),
         "node_job": (*NODE, "job_id"),
         "node_xid": (*NODE, "xid"),
+        "server": SERVER,
         "scrape_job": (*CLUSTER, "job"),
     }
 )

@@ -30,7 +30,17 @@ def _efa_rate(counter: str) -> str:
     return f"sum by ({_BY}) (rate(node_amazonefa_{counter}[5m]))"
 
 
-_EFA_TRAFFIC = "(node_device:node_amazonefa_tx_bytes:rate5m + node_device:node_amazonefa_rx_bytes:rate5m)"
+# The check of all mounts of a node runs each minute.
+_LAST = "ultracluster_node_mount_last_success_timestamp_seconds"
+_SILENT = f'(time() - {_LAST} > 90 and on (cluster, instance) ultracluster_node_health_ok{{check="mounts"}} == 0)'
+
+
+def _slowest(way: str) -> str:
+    metric = f"node_device:node_amazonefa_{way}_bytes:rate5m"
+    median, quarter = (f"quantile by ({_BY}) ({share}, {metric})" for share in (0.5, 0.25))
+    return f"min by ({_BY}) ({metric}) / ({median} and {quarter} > 1e7)"
+
+
 _LOCAL = 'fstype!~"lustre|nfs.*|tmpfs|overlay|fuse.*|autofs|squashfs|ramfs"'
 
 _MACHINE = (
@@ -83,14 +93,10 @@ _MACHINE = (
     recorded("ultracluster_node_health_ok", "bool",
              "Whether a check of the node is well: the mounts, EFA for Lustre, the local disks, and others.",
              (*NODE, "check"), "ultracluster_health_ok"),
-    aggregated("cluster:ultracluster_mount_failures:count", "count",
-               "Nodes on which the check of the mounts fails, if it fails on more than half of them: the file system "
-               "does not answer, and the nodes are well.",
-               expr='count by (cluster) (ultracluster_node_health_ok{check="mounts"} == 0) > '
-               'count by (cluster) (ultracluster_node_health_ok{check="mounts"}) / 2'),
     aggregated("node:ultracluster_health_changes:max", "count",
-               "Times in six hours that a check of the node failed or became well again.",
-               expr=f"max by ({_BY}) (changes(ultracluster_node_health_ok[6h]))"),
+               "Times in six hours that a check of the node, other than that of its mounts, failed or became well "
+               "again.",
+               expr=f'max by ({_BY}) (changes(ultracluster_node_health_ok{{check!="mounts"}}[6h]))'),
     recorded("ultracluster_node_software_ok", "bool",
              "Whether software that the image lacked was installed at the boot of the node.",
              (*NODE, "item"), "ultracluster_software_ok"),
@@ -119,9 +125,9 @@ _EFA = (
     aggregated("node_device:node_amazonefa_rx_bytes:rate5m", "bytes_per_second", "What the device receives.",
                "node_amazonefa_rx_bytes", profile=Profile.STANDARD),
     aggregated("node:node_amazonefa_bytes:ratio_rate5m", "ratio",
-               "Traffic of the node's slowest EFA device, as a share of the median over its devices; none below 100 "
-               "MB/s.",
-               expr=f"min by ({_BY}) ({_EFA_TRAFFIC}) / (quantile by ({_BY}) (0.5, {_EFA_TRAFFIC}) > 1e8)",
+               "What the node's slowest EFA device sends or receives, as a share of the median over its devices; "
+               "none below 10 MB/s, or if a quarter of them has no traffic.",
+               expr=f'min by ({_BY}) ({_slowest("tx")} or label_replace({_slowest("rx")}, "of", "rx", "", ""))',
                profile=Profile.STANDARD),
     *(
         aggregated(f"node_device:node_amazonefa_{counter}:rate5m", "per_second",
@@ -149,6 +155,11 @@ _MOUNTS = (
     recorded("ultracluster_node_mount_last_success_timestamp_seconds", "timestamp_seconds",
              "When a check last found nothing wrong with it.", _MOUNT,
              "ultracluster_mount_last_success_timestamp_seconds"),
+    recorded("ultracluster_node_mount_outage", "bool",
+             "Mounts that fail on more than half of the nodes that have them, of two nodes or more: the file system "
+             "does not answer, and the nodes are well. Others have no series.", _MOUNT,
+             expr=f"{_SILENT} * 0 + 1 and on (cluster, path) (count by (cluster, path) ({_SILENT}) > 1 and "
+             f"count by (cluster, path) ({_SILENT}) > count by (cluster, path) ({_LAST}) / 2)"),
     aggregated("node_filesystem:ultracluster_lustre_read_bytes:rate5m", "bytes_per_second",
                "What programs on the node read from a Lustre file system.", profile=Profile.STANDARD),
     aggregated("node_filesystem:ultracluster_lustre_write_bytes:rate5m", "bytes_per_second",
