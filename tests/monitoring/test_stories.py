@@ -97,12 +97,14 @@ def played(minutes: Mapping[str, list[int]], **labels: str) -> Played:
     )
 
 
-def test_a_critical_alert_is_sent_once_it_has_waited_and_is_not_inhibited() -> None:
-    minutes = {"GpuXidReset": [5, 6, 7], "NodeUnhealthy": [6, 7], "JobHung": [3], "GpuTemperatureHigh": [3, 4]}
+def test_a_critical_alert_is_sent_once_it_has_waited_if_it_has_no_cause_and_is_not_inhibited() -> None:
+    minutes = {"NcclRanksMissing": [5, 6, 7], "JobHung": [6, 7], "NodeLost": [3], "GpuTemperatureHigh": [3, 4]}
+    # The alert for many jobs has no job_id, and inhibits that of the same many.
+    for of_a_job in ({"cluster": "llama", "job_id": "7"}, {"cluster": "llama"}):
+        assert played(minutes, **of_a_job).pages == {"NcclRanksMissing": 6}
     of_a_node = {"cluster": "llama", "instance": "i-1"}
-    assert played(minutes, **of_a_node).pages == {"GpuXidReset": 6}
-    # The alert for many nodes has no instance, and inhibits nothing.
-    assert played(minutes, cluster="llama").pages == {"GpuXidReset": 6, "NodeUnhealthy": 7}
+    assert played({"GpuMissing": [5, 6]}, **of_a_node).pages == {"GpuMissing": 6}
+    assert played({"GpuMissing": [5, 6]}, **of_a_node, cause="GpuXidFatal").pages == {}
 
 
 def test_rejects_a_story_with_an_unknown_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -79,9 +79,9 @@ class Job:
             self._serve(port)
         self.active = self._directory is not None or port > 0  # False if nothing is reported from here
         self.write()
-        leave, left = sys.exit, dict[str, Any]()  # the status of the program: an error is no end of the training
-        sys.exit = lambda status=None: leave(left.setdefault("status", status))
-        atexit.register(lambda: self.write() if left.get("status") or hasattr(sys, "last_value") else self.finished())
+        leave, rc = sys.exit, dict[int, Any]()  # each status of the program: an error is no end of the training
+        sys.exit = lambda status=None: leave(rc.setdefault(len(rc), status))
+        atexit.register(lambda: self.write() if rc.get(len(rc) - 1) or hasattr(sys, "last_value") else self.finished())
 
     def step(self, step: int, *, tokens: float = 0, loss: Any = None, mfu: float | None = None) -> None:
         """Report a completed step, and its tokens over all ranks. A loss is read when the metrics are written."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster.catalogue.ec2 import partition_problem
+from ultracluster.monitoring.alerts._alert import OF_ONE_CAUSE
 from ultracluster.monitoring.alerts._strings import regex_problem
 from ultracluster.monitoring.collectors import block_yaml
 from ultracluster.rules import Refusal, error
@@ -190,7 +191,8 @@ def alertmanager(
                 "routes": [
                     {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
                      "group_interval": "1m", "repeat_interval": "5m"},
-                    {"matchers": ['cause=~".+"'], "receiver": "nobody"},
+                    # Alerts of a team may have a label of this name.
+                    {"matchers": ['cause=~".+"', f'alertname=~"{"|".join(OF_ONE_CAUSE)}"'], "receiver": "nobody"},
                     *(
                         {"matchers": list(route.matchers), "receiver": f"route-{number}", "continue": route.continue_}
                         for number, route in enumerate(routes, 1)

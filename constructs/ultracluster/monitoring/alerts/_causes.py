@@ -17,6 +17,13 @@ ENDS_A_JOB = frozenset(
 _ALERT = "on (cluster, instance, problem)"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _STALL = "ultracluster_job_stall_start_timestamp_seconds"
+_OUTAGE = "ultracluster_node_mount_outage"
+# Alerts of a node that others inhibit: they are no cause, or nobody would be told. With the labels that both have.
+_INHIBITED = (
+    ("NodeUnhealthy", "HealthBreakerOpen", "cluster, group"),
+    ("GpuMissing", "GpuMetricImplausible|GpuMetricsUnrecognised", "cluster, instance"),
+)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def causes(alerts: Iterable[Alert]) -> list[dict[str, Any]]:
@@ -28,7 +35,9 @@ def causes(alerts: Iterable[Alert]) -> list[dict[str, Any]]:
     ends = "|".join(alert.name for alert in ordered if alert.name in ENDS_A_JOB)
     jobs = [_of_nodes(ends)] if ends else []
     jobs += [f'count by (cluster, job_id) ({PROBLEM}{{problem="NodeLost"}})'] if "NodeLost" in critical else []
-    jobs += [OUTAGE] if "FileSystemUnavailable" in critical else []
+    # Not for longer than half a day: what nobody mends then, no job needs.
+    recent = OUTAGE.replace(_OUTAGE, f"({_OUTAGE} unless {_OUTAGE} offset 12h)")
+    jobs += [recent] if "FileSystemUnavailable" in critical else []
     return [*nodes, *([{"record": JOB_CAUSE, "expr": " or ".join(jobs)}] if jobs else [])]
 
 
@@ -41,15 +50,19 @@ def _start(ordered: list[Alert]) -> dict[str, Any]:
     firing = " or ".join(f"{_lasts(alert)} * 0 + time() + {place / 1000:g}" for place, alert in enumerate(ordered))
     return {
         "record": PROBLEM_START,
-        "expr": f"last_over_time({PROBLEM_START}[2m]) and {_ALERT} "
+        "expr": f"last_over_time({PROBLEM_START}[5m]) and {_ALERT} "
         f'last_over_time({PROBLEM}{{problem=~"{names}"}}[15m]) '
         f"or max by (cluster, instance, problem) ({firing})",
     }
 
 
 def _lasts(alert: Alert) -> str:
+    """Return an expression that holds now, and did at half and at the whole of the pending period before."""
     problem = f'{PROBLEM}{{problem="{alert.name}"}}'
-    return problem if alert.for_ == "0m" else f"({problem} and {problem} offset {alert.for_})"
+    if alert.for_ == "0m":
+        return problem
+    half = int(alert.for_[:-1]) * _SECONDS[alert.for_[-1]] // 2
+    return f"({problem} and {problem} offset {half}s and {problem} offset {alert.for_})"
 
 
 def _cause() -> dict[str, Any]:
@@ -57,8 +70,12 @@ def _cause() -> dict[str, Any]:
 
     That is decided when an alert begins. The other one has no cause itself, and may end before.
     """
-    known = f"last_over_time({PROBLEM_CAUSE}[2m])"
-    first = f"bottomk by (cluster, instance) (1, {PROBLEM_START} > time() - 1800 unless {_ALERT} {known})"
+    known = f"last_over_time({PROBLEM_CAUSE}[5m])"
+    silent = "".join(
+        f' unless {_ALERT} ({PROBLEM}{{problem="{name}"}} and on ({labels}) {PROBLEM}{{problem=~"{others}"}})'
+        for name, others, labels in _INHIBITED
+    )
+    first = f"bottomk by (cluster, instance) (1, {PROBLEM_START} > time() - 1800 unless {_ALERT} {known}{silent})"
     return {
         "record": PROBLEM_CAUSE,
         "expr": f"{known} and {_ALERT} {PROBLEM_START} or {_ALERT} (({PROBLEM_START} > time() - 90) > on (cluster, "

@@ -47,9 +47,11 @@ JOB_ALERTS = (
         name="JobStepStalled",
         severity=Severity.CRITICAL,
         for_="10m",
-        # Silent while somebody profiles: DCGM then lacks the activity of the GPUs.
-        expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and on (cluster, job_id) "
-        f"job:ultracluster_gpus_computing:ratio <= 0.1 {_NOT_SAVING} {_AT_WORK}",
+        # Silent while somebody profiles: DCGM answers, and lacks the activity of the GPUs.
+        expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step unless on (cluster, job_id) "
+        "job:ultracluster_gpus_computing:ratio > 0.1 unless on (cluster, job_id) "
+        '(node_job:ultracluster_gpu_job_info:max and on (cluster, instance) ultracluster_exporter_up{job="dcgm"} == 1 '
+        f"unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio) {_NOT_SAVING} {_AT_WORK}",
         summary="No step for 15 minutes from job {{ $labels.job_id }}, which hardly computes",
         description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
         "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
@@ -154,11 +156,11 @@ JOB_ALERTS = (
         name="CheckpointStale",
         severity=Severity.CRITICAL,
         for_="5m",
-        # An evaluation on all GPUs takes as long as it takes, and makes no step that could be lost.
+        # An evaluation on all GPUs takes long, and makes no step that could be lost.
         expr="ultracluster_job_checkpoint_age_seconds > 2 * ultracluster_job_checkpoint_interval_seconds and on "
         f"(cluster, job_id) job:ultracluster_gpus:count {_AT_WORK} unless on (cluster, job_id) "
         "(changes(ultracluster_job_step[30m]) == 0 and on (cluster, job_id) job:ultracluster_gpus_computing:ratio > "
-        "0.1)",
+        "0.1 and on (cluster, job_id) changes(ultracluster_job_step[3h]) > 0)",
         threshold=2,
         bounds=MULTIPLE,
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
