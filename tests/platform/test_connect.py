@@ -141,15 +141,28 @@ class Cluster:
 # It listens on the port of the request, as AWS's plug-in does, and ends as an idle session does.
 PLUGIN = """#!{python}
 import json, socket, sys
+if sys.argv[1] == "--version":
+    sys.exit(print("{version}"))
 port = int(json.loads(sys.argv[5])["Parameters"]["localPortNumber"][0])
 with socket.create_server(("127.0.0.1", port)) as server:
     server.accept()[0].close()
 """
 
 
+@pytest.mark.parametrize("version", ["1.2.707.0", ""])
+def test_a_plug_in_that_session_manager_does_not_support_is_not_used(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = tmp_path / "session-manager-plugin"
+    plugin.write_text(PLUGIN.format(python=sys.executable, version=version))
+    plugin.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert connect._plugin() is None
+
+
 def test_a_kubeconfig_lasts_and_its_command_keeps_the_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plugin = tmp_path / "session-manager-plugin"
-    plugin.write_text(PLUGIN.format(python=sys.executable))
+    plugin.write_text(PLUGIN.format(python=sys.executable, version="1.2.896.0"))
     plugin.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(connect, "aws_session", lambda region: Cluster())

@@ -17,7 +17,7 @@ import pytest
 
 from support import ROOT
 from support.ports import free_ports
-from support.session_manager import SESSION_TYPE, Service, certificate, session_manager
+from support.session_manager import ACCESS_KEY, SECRET_KEY, SESSION_TYPE, Service, certificate, session_manager
 from support.waiting import wait_until
 
 CONTENT = os.urandom(200_000)
@@ -90,8 +90,8 @@ class Tunnel:
             **os.environ,
             "AWS_CA_BUNDLE": f"{service.pem}.crt",
             "AWS_ENDPOINT_URL_SSM": f"http://127.0.0.1:{ssm}",
-            "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
-            "AWS_SECRET_ACCESS_KEY": "example",
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
             "AWS_SSM_START_SESSION_RESPONSE": json.dumps(service.session),
             "PYTHONPATH": str(ROOT / "constructs"),
         }
@@ -167,6 +167,12 @@ def test_a_session_that_it_cannot_have_ends_with_the_reason(
 ) -> None:
     service.actions = [action, SESSION_TYPE]
     assert reason in Tunnel(service).ended()
+
+
+def test_a_request_with_another_signature_is_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "SECRET_KEY", "another")
+    assert "ResumeSession" in (reason := Tunnel(service).ended()) or "Could not connect" in reason
+    assert service.refused == ["another signature"]
 
 
 def test_a_token_that_is_refused_ends_with_the_reason(service: Service) -> None:

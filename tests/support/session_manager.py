@@ -1,12 +1,14 @@
 """Session Manager and the agent of an instance: a data channel over a WebSocket, and connections by smux.
 
-It refuses what the real ones refuse: frames without a mask, another token, messages with a wrong header or digest.
-AWS's own plug-in (1.2.0, built from its source, 2026-11-26) forwards a port through it.
+It refuses what the real ones refuse: requests without a signature, frames without a mask, another token, messages with
+a wrong header or digest. AWS's own plug-in (1.2.0, built from its source, 2026-11-26), which signs nothing, forwarded a
+port through it before it required the signature.
 """
 
 import asyncio
 import base64
 import hashlib
+import hmac
 import json
 import ssl
 import struct
@@ -14,13 +16,14 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 HEADER = struct.Struct(">I32sIQqQ16s32sII")
 SMUX = struct.Struct("<BBHI")
+ACCESS_KEY, SECRET_KEY = "AKIAEXAMPLE", "example"
 PROPERTIES = {"portNumber": "443", "type": "LocalPortForwarding"}
 SESSION_TYPE = {"ActionType": "SessionType", "ActionParameters": {"SessionType": "Port", "Properties": PROPERTIES}}
 
@@ -86,7 +89,12 @@ class Service:
             request = (await reader.readuntil(b"\r\n\r\n")).decode()
             if not request.startswith("GET /v1/data-channel/s-1?role=publish_subscribe HTTP/1.1"):
                 raise Refused("another path")
-            key = next(line.split()[1] for line in request.splitlines() if line.lower().startswith("sec-websocket-key"))
+            headers = {
+                name.lower(): value for name, _, value in (line.partition(": ") for line in request.splitlines())
+            }
+            if headers.get("authorization") != self._signature(headers):
+                raise Refused("another signature")
+            key = headers["sec-websocket-key"]
             accept = hashlib.sha1(key.encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
             answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             answer += f"Sec-WebSocket-Accept: {base64.b64encode(accept).decode()}\r\n\r\n"
@@ -114,6 +122,19 @@ class Service:
         finally:
             again.cancel()
             writer.close()
+
+    def _signature(self, headers: Mapping[str, str]) -> str:
+        """The header of a request that is signed by the example's key, by Signature Version 4."""
+        when, signed = headers.get("x-amz-date", ""), "host;x-amz-date"
+        request = f"GET\n/v1/data-channel/s-1\nrole=publish_subscribe\nhost:127.0.0.1:{self.port}\n"
+        request += f"x-amz-date:{when}\n\n{signed}\n{hashlib.sha256(b'').hexdigest()}"
+        scope = (when[:8], "us-east-2", "ssmmessages", "aws4_request")
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        key = b"AWS4" + SECRET_KEY.encode()
+        for part in (*scope, f"AWS4-HMAC-SHA256\n{when}\n{'/'.join(scope)}\n{digest}"):
+            key = hmac.digest(key, part.encode(), "sha256")
+        credential = f"Credential={ACCESS_KEY}/{'/'.join(scope)}"
+        return f"AWS4-HMAC-SHA256 {credential}, SignedHeaders={signed}, Signature={key.hex()}"
 
     async def _frame(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, bytes]:
         while True:

@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ultracluster.platform._apply import Options, apply, plan
+from ultracluster.platform._aws import resumed, signed
 from ultracluster.platform._bundle import Bundle, load_values
-from ultracluster.platform._connect import SESSION, Target, connected, resumed, token
+from ultracluster.platform._connect import SESSION, Target, connected, token
 from ultracluster.platform._errors import ApplyError, ToolError
 from ultracluster.platform._registry import signed_in
 from ultracluster.platform._tools import find_tools
@@ -88,8 +89,13 @@ def _forward(options: argparse.Namespace) -> bool:
 
     session = json.loads(os.environ.pop(SESSION))
     try:
-        forward(session, options.port, resume=lambda: resumed(options.region, session["SessionId"]))
-    except (SessionError, OSError) as error:
+        forward(
+            session,
+            options.port,
+            resume=lambda: resumed(options.region, session["SessionId"]),
+            sign=lambda url: signed(options.region, url),
+        )
+    except (SessionError, ApplyError, OSError) as error:
         print(error, file=sys.stderr)
     return False
 

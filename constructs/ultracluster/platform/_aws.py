@@ -50,3 +50,28 @@ def call(operation: Any, subject: str, remedy: str, **arguments: Any) -> Any:
         return operation(**arguments)
     except (BotoCoreError, ClientError) as error:
         raise ApplyError("connect", subject, str(error), remedy) from None
+
+
+def resumed(region: str, session: str) -> tuple[str, str]:
+    """Return the address and the token of a session whose connection was lost."""
+    resume = aws_session(region).client("ssm").resume_session
+    answer = call(resume, "the session", "start it again", SessionId=session)
+    return answer["StreamUrl"], answer["TokenValue"]
+
+
+def signed(region: str, url: str) -> dict[str, str]:
+    """Return the headers that sign the request for a data channel.
+
+    Session Manager will soon refuse requests without a signature:
+    https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-working-with-install-plugin.html and
+    https://github.com/aws/session-manager-plugin (commit 040f79d), src/communicator/websocketchannel.go (read
+    2026-11-26). An address that is presigned has one.
+    """
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+
+    if "X-Amz-Signature=" in url:
+        return {}
+    request = AWSRequest("GET", url.replace("wss://", "https://", 1))
+    SigV4Auth(aws_session(region).get_credentials(), "ssmmessages", region).add_auth(request)
+    return dict(request.headers)

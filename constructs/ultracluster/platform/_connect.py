@@ -27,6 +27,8 @@ _END_SECONDS = 5
 # https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-outside-a-cluster (read 2026-11-22)
 _TOKEN_SECONDS = 14 * 60
 _CLUSTER_HEADER = "x-k8s-aws-id"
+# The oldest that signs its requests, as Session Manager will soon require.
+_PLUGIN_VERSION = (1, 2, 764)
 _PYTHONPATH = str(Path(__file__).parents[2])
 #: Variable with the answer of `StartSession`; AWS's plug-in reads one with this prefix.
 SESSION = "AWS_SSM_START_SESSION_RESPONSE"
@@ -234,7 +236,7 @@ def _tunnel(
     answer.pop("ResponseMetadata", None)
     command = [sys.executable, "-m", "ultracluster.platform", "forward", f"--region={region}", f"--port={port}"]
     # AWS's plug-in, where it is installed: it encrypts by KMS, and uses proxies.
-    if plugin := shutil.which("session-manager-plugin"):
+    if plugin := _plugin():
         command = [plugin, SESSION, region, "StartSession", "", json.dumps(request), client.meta.endpoint_url]
     # Not as an argument: every user of this machine could read the token.
     env = {**os.environ, SESSION: json.dumps(answer), "PYTHONPATH": _PYTHONPATH}
@@ -251,10 +253,17 @@ def _tunnel(
         yield port, process
 
 
-def resumed(region: str, session: str) -> tuple[str, str]:
-    """Return the address and the token of a session whose connection was lost."""
-    answer = aws_session(region).client("ssm").resume_session(SessionId=session)
-    return answer["StreamUrl"], answer["TokenValue"]
+def _plugin() -> str | None:
+    """Return AWS's plug-in, if Session Manager supports its version.
+
+    See: https://docs.aws.amazon.com/systems-manager/latest/userguide/plugin-version-history.html (read 2026-11-26)
+    """
+    plugin = shutil.which("session-manager-plugin")
+    if plugin is None:
+        return None
+    version = subprocess.run([plugin, "--version"], capture_output=True, text=True).stdout.strip().split(".")
+    numbers = tuple(int(part) for part in version if part.isdecimal())
+    return plugin if numbers >= _PLUGIN_VERSION else None
 
 
 def _close(client: Any, session: str) -> None:

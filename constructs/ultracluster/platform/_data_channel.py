@@ -12,7 +12,8 @@ import struct
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -101,10 +102,11 @@ class DataChannel:
         *,
         context: ssl.SSLContext,
         resume: Callable[[], tuple[str, str]],
+        sign: Callable[[str], Mapping[str, str]],
         receive: Callable[[bytes], Awaitable[None]],
     ) -> None:
         self._url, self._token, self._context = url, token, context
-        self._resume, self._receive = resume, receive
+        self._resume, self._sign, self._receive = resume, sign, receive
         #: Set when the agent is ready to forward.
         self.ready = asyncio.Event()
         self._socket: WebSocket | None = None
@@ -125,7 +127,8 @@ class DataChannel:
         try:
             while True:
                 try:
-                    self._socket = await WebSocket.connect(self._url, self._context)
+                    headers = await asyncio.to_thread(self._sign, self._url)
+                    self._socket = await WebSocket.connect(self._url, self._context, headers)
                     await self._socket.send(self._opening(), TEXT)
                     while True:
                         message = unpacked(await self._socket.receive())
@@ -177,7 +180,8 @@ class DataChannel:
                     await self._post(data)
             if now - pinged > _PING_SECONDS and self._socket is not None:
                 pinged = now
-                await self._socket.ping()
+                with suppress(OSError):
+                    await self._socket.ping()
 
     async def _take(self, message: Message) -> None:
         if message.kind == "channel_closed":

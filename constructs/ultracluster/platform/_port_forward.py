@@ -27,10 +27,20 @@ class PortForward:
     """Connections of a local port, through one session."""
 
     def __init__(
-        self, session: Mapping[str, str], *, context: ssl.SSLContext, resume: Callable[[], tuple[str, str]]
+        self,
+        session: Mapping[str, str],
+        *,
+        context: ssl.SSLContext,
+        resume: Callable[[], tuple[str, str]],
+        sign: Callable[[str], Mapping[str, str]],
     ) -> None:
         self._channel = DataChannel(
-            session["StreamUrl"], session["TokenValue"], context=context, resume=resume, receive=self._receive
+            session["StreamUrl"],
+            session["TokenValue"],
+            context=context,
+            resume=resume,
+            sign=sign,
+            receive=self._receive,
         )
         self._last = 1
         self._received = bytearray()
@@ -51,8 +61,11 @@ class PortForward:
             ready.cancel()
             await channel
         server = await asyncio.start_server(self._connection, "127.0.0.1", port)
-        async with server:
+        try:
             await channel
+        finally:
+            # Without waiting for its connections, whose session has ended.
+            server.close()
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._last += 2
@@ -64,6 +77,9 @@ class PortForward:
             while data := await reader.read(_CHUNK):
                 await self._frame(_DATA, number, data)
         self._queues.pop(number, None)
+        # Others wait for room in it.
+        while not queue.empty():
+            queue.get_nowait()
         writing.cancel()
         writer.close()
         await self._frame(_END, number)
@@ -98,13 +114,20 @@ class PortForward:
                 await queue.put(b"")
 
 
-def forward(session: Mapping[str, str], port: int, *, resume: Callable[[], tuple[str, str]]) -> None:
+def forward(
+    session: Mapping[str, str],
+    port: int,
+    *,
+    resume: Callable[[], tuple[str, str]],
+    sign: Callable[[str], Mapping[str, str]],
+) -> None:
     """Forward a local port until the session ends.
 
     Args:
         session: Answer of `StartSession`.
         port: Local port.
         resume: Function that returns another address and token of the session.
+        sign: Function that returns the headers with the signature of the request for an address.
 
     Raises:
         SessionError: When it has ended.
@@ -112,7 +135,7 @@ def forward(session: Mapping[str, str], port: int, *, resume: Callable[[], tuple
     context = ssl.create_default_context(cafile=_authorities())
 
     async def run() -> None:
-        await PortForward(session, context=context, resume=resume).run(port)
+        await PortForward(session, context=context, resume=resume, sign=sign).run(port)
 
     asyncio.run(run())
 

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import os
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -21,8 +22,13 @@ class WebSocket:
     writer: asyncio.StreamWriter
 
     @staticmethod
-    async def connect(url: str, context: ssl.SSLContext) -> "WebSocket":
+    async def connect(url: str, context: ssl.SSLContext, headers: Mapping[str, str]) -> "WebSocket":
         """Open a connection.
+
+        Args:
+            url: Address, with the scheme wss.
+            context: Certificates.
+            headers: Further headers of the request.
 
         Raises:
             ConnectionError: If the server does not switch to the protocol.
@@ -33,13 +39,14 @@ class WebSocket:
         key = base64.b64encode(os.urandom(16))
         path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
         lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", "Upgrade: websocket", "Connection: Upgrade"]
-        lines += [f"Sec-WebSocket-Key: {key.decode()}", "Sec-WebSocket-Version: 13", "", ""]
+        lines += [f"Sec-WebSocket-Key: {key.decode()}", "Sec-WebSocket-Version: 13"]
+        lines += [*(f"{name}: {value}" for name, value in headers.items()), "", ""]
         writer.write("\r\n".join(lines).encode())
         try:
-            status, *headers = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            status, *answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
             raise ConnectionError(f"{host} does not answer: {error}") from None
-        values = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in headers)}
+        values = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in answer)}
         accepted = base64.b64encode(hashlib.sha1(key + _GUID, usedforsecurity=False).digest()).decode()
         if status.split(" ")[1:2] != ["101"] or values.get("sec-websocket-accept") != accepted:
             writer.close()
