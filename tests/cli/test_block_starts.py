@@ -63,8 +63,8 @@ def test_a_start_during_a_deployment_fails_it_with_what_to_do(
     before.print()
     assert "warning: train: its Capacity Block starts at 2026-12-04 11:30 UTC" in capsys.readouterr().err
     with pytest.raises(typer.Exit) as error:
-        before.deploy(ask=False, imports=False)
+        before.deploy(imports=False)
     assert error.value.exit_code == 1
     assert "started at 2026-12-04 11:30 UTC, during this deployment" in capsys.readouterr().err
     assert missed({"train": START}, START, START + timedelta(hours=1)) == []
-    plan(START + timedelta(minutes=1)).deploy(ask=False, imports=False)
+    plan(START + timedelta(minutes=1)).deploy(imports=False)

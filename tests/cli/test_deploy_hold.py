@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,13 +88,20 @@ def test_a_hold_allows_no_loss_of_another_kind(deploy: Deployment, other: Findin
     assert (deploy((EKS, other), "--hold", "drain").exit_code, deploy.steps) == (1, [])
 
 
+def test_groups_whose_replacement_is_allowed_are_held_too(deploy: Deployment) -> None:
+    allowed = replace(EKS, allowed=True)
+    steps = [f"apply {{'hold': {Hold.drain!r}}}", "cdk deploy", "apply {'gate': True}"]
+    assert (deploy((allowed,), "--hold", "drain").exit_code, deploy.steps) == (0, steps)
+
+
 def test_nothing_is_held_where_no_node_is_replaced(deploy: Deployment) -> None:
     updated = finding("AWS::EKS::Nodegroup", Fate.UPDATED)
     assert (deploy((updated,), "--hold", "drain").exit_code, deploy.steps) == (0, ["cdk deploy"])
+    assert "no queue is held" in deploy((updated,), "--hold", "drain").output
 
 
 def test_a_failed_deployment_reports_that_the_queues_are_held(deploy: Deployment) -> None:
     deploy.code = 1
     done = deploy((EKS,), "--hold", "wait")
     assert (done.exit_code, deploy.steps[-1]) == (1, "cdk deploy")
-    assert "the queues are held: `ultracluster apply FILE --gate` lets them go on" in done.output
+    assert "queues may be held: `ultracluster apply FILE --gate` with the file that is deployed" in done.output

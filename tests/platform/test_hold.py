@@ -74,6 +74,15 @@ def test_a_queue_that_somebody_stopped_remains_stopped(run: Run) -> None:
     assert stopped == {"node-health": "None", "pretrain": "None", "research": "Hold"}
 
 
+def test_queues_of_new_teams_are_left_out_and_those_of_removed_teams_are_held(run: Run) -> None:
+    queue = run.cluster.objects.pop(("ClusterQueue", "", "research"))
+    run.cluster.objects["ClusterQueue", "", "removed"] = {**queue, "metadata": {**queue["metadata"], "name": "removed"}}
+    other = {**queue, "metadata": {"name": "of-somebody-else"}, "spec": dict(queue["spec"])}
+    run.cluster.objects["ClusterQueue", "", "of-somebody-else"] = other
+    assert hold(run.cluster, bundle(), "drain", seconds=0) == ["node-health", "pretrain", "removed"]
+    assert other["spec"].get("stopPolicy", "None") == "None"
+
+
 def test_other_schedulers_are_not_held() -> None:
     volcano = edit("bin-packing: true", "bin-packing: true\n  scheduler: volcano")
     run = Run(*(node(index, "train") for index in range(64)))

@@ -22,7 +22,7 @@ from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._price_file import price_file
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
-from ultracluster.cli._verdict import held_groups, jobs_sentence, print_report, refusal
+from ultracluster.cli._verdict import held_groups, jobs_sentence, left_groups, print_report, refusal
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
@@ -81,16 +81,22 @@ def deploy(
     """Deploy a cluster file, unless that loses data, nodes or jobs; then protect the stacks by stack policies."""
     with _prepared(file, app, allow, prices) as plan:
         plan.print()
-        held = held_groups(plan.report) if hold and plan.report else []
-        plan.refuse(held)
-        if held:
-            typer.echo(f"hold: the jobs leave {', '.join(finding.name for finding in held)} before the deployment")
-            apply(str(file), hold=hold)
+        plan.refuse(held_groups(plan.report) if hold and plan.report else [])
+        held = left_groups(plan.report) if hold and plan.report else []
+        if hold and not held:
+            typer.echo("hold: no node group of EKS is replaced or tainted, so no queue is held")
+        if not yes and sys.stdin.isatty():
+            plan.ask()
         try:
-            plan.deploy(ask=not yes and sys.stdin.isatty(), imports=imports)
-        except (typer.Exit, typer.Abort):
             if held:
-                typer.echo("the queues are held: `ultracluster apply FILE --gate` lets them go on", err=True)
+                typer.echo(f"hold: the jobs leave {', '.join(finding.name for finding in held)} before the deployment")
+                apply(str(file), hold=hold)
+            plan.deploy(imports=imports)
+        except BaseException:
+            # Also if somebody interrupts it.
+            if held:
+                text = "queues may be held: `ultracluster apply FILE --gate` with the file that is deployed"
+                typer.echo(f"{text} lets them go on", err=True)
             raise
         if held:
             # Queues go on once the new nodes are ready.
@@ -160,12 +166,10 @@ class _Plan:
     def _deletions(self) -> list[str]:
         return [f"or delete {name} first: {command}" for name, command in self.sides.left.items()]
 
-    def deploy(self, *, ask: bool, imports: bool) -> None:
+    def deploy(self, *, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
         from cdk_rehearsal.deploy import SIDE_BY_SIDE, protect, release_failed
 
-        if ask:
-            self._ask()
         release_failed(self.stacks, _client)
         _warn(protect(self.stacks, _client, allow=self.allow))
         arguments = ["deploy", "**", "--app", str(self.assembly), *SIDE_BY_SIDE]
@@ -182,7 +186,7 @@ class _Plan:
                 f"{len(self.stacks)} stacks have a stack policy: cdk deploy cannot replace or delete their data."
             )
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
         """Show the changes of IAM and security groups of all stacks, and ask once: the CDK CLI would ask for each."""
         arguments = ("diff", "**", "--app", str(self.assembly), "--security-only")
         code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode

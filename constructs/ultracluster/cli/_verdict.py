@@ -53,6 +53,12 @@ def held_groups(report: "Report") -> "list[Finding]":
     return [it for it in report.refused if it.type == "AWS::EKS::Nodegroup" and it.fate in _HELD]
 
 
+def left_groups(report: "Report") -> "list[Finding]":
+    """Return the groups of EKS whose nodes are replaced or tainted, also those that the user allows."""
+    groups = [it for it in report.nodes if it.type == "AWS::EKS::Nodegroup"]
+    return [it for it in groups if any(cause.fate in _HELD for cause in it.causes)]
+
+
 def jobs_sentence(report: "Report") -> str:
     """Describe what becomes of running jobs."""
     from cdk_rehearsal.guard import Fate

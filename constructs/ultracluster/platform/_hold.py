@@ -2,11 +2,12 @@
 
 import json
 import time
-from typing import Any, Literal
+from typing import Literal
 
 from ultracluster.platform._bundle import Bundle
 from ultracluster.platform._errors import ApplyError
 from ultracluster.platform._existing import admitted, few
+from ultracluster.platform._objects import set_id
 from ultracluster.platform._tools import Tools
 
 Hold = Literal["drain", "wait"]
@@ -23,7 +24,7 @@ def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[st
 
     Args:
         tools: kubectl and helm.
-        bundle: Bundle whose queues are held.
+        bundle: Bundle of the cluster: its queues are held, and those that it had before.
         mode: `drain` evicts the workloads, which start again from their checkpoint; `wait` waits for their end.
         seconds: Time until no workload has nodes.
 
@@ -33,14 +34,16 @@ def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[st
     if bundle.scheduler != "kueue":
         remedy = "stop the jobs of the group yourself, then deploy"
         raise ApplyError("hold", "queues", f"scheduler is {bundle.scheduler}, and only Kueue's are held", remedy)
-    names = sorted(item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue")
+    own = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue"}
+    # The file may have a team that is not deployed yet, and lack one that is.
+    label = f"applyset.kubernetes.io/part-of={set_id(bundle.cluster)}"
+    deployed = {item["metadata"]["name"] for item in tools.get(_KIND, f"--selector={label}")}
+    queues = {item["metadata"]["name"]: item for item in tools.get(_KIND)}
+    names = sorted((own | deployed) & {*queues})
     for name in names:
-        queue: dict[str, Any] = next(
-            (item for item in tools.get(_KIND) if item["metadata"]["name"] == name), {"metadata": {}}
-        )
         # Somebody else may have stopped it, and it is held twice if the first time ended in an error.
-        before = queue.get("spec", {}).get("stopPolicy", "None")
-        before = queue["metadata"].get("annotations", {}).get(HELD, before)
+        before = queues[name].get("spec", {}).get("stopPolicy", "None")
+        before = queues[name]["metadata"].get("annotations", {}).get(HELD, before)
         _patch(tools, name, _POLICIES[mode], held=before)
     until = time.monotonic() + seconds
     while rows := admitted(tools, queues=set(names)):
