@@ -254,7 +254,7 @@ release_flapping() {
     local group comment epoch times
     [ "$state" = flapping ] || return 0
     read_comment
-    update Reason="${mark}its instance was replaced" Comment="ultracluster:$epoch:0"
+    update Reason="$mark$reason" Comment="ultracluster:$epoch:0"
 }
 
 report() {
