@@ -64,7 +64,7 @@ def test_rejects_misspelt_keys() -> None:
     assert problem("count: 64", "cuont: 64") == (
         "c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? "
         "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, "
-        "tags, scripts, slurm, taints, os, release, update, elastic, stack, pods"
+        "tags, scripts, canary, slurm, taints, os, release, update, elastic, stack, pods"
     )
 
 
@@ -96,8 +96,8 @@ def test_rejects_a_key_that_is_like_no_other_and_the_one_that_is_missing() -> No
     assert problems(bent("count: 64", "banana: 64")) == [
         "c.yaml:6:3 nodes.train.count: is missing; write for example count: 64",
         "c.yaml:6:32 nodes.train.banana: unknown key; allowed are type, count, min, spare, capacity, zone, layout, "
-        "image, root-volume, placement-group, labels, tags, scripts, slurm, taints, os, release, update, elastic, "
-        "stack, pods",
+        "image, root-volume, placement-group, labels, tags, scripts, canary, slurm, taints, os, release, update, "
+        "elastic, stack, pods",
     ]
 
 

@@ -22,7 +22,11 @@ def report(tmp_path: Path, old: str, new: str) -> Report:
 
 def described(result: Report) -> tuple[set[str], set[str], bool]:
     """Return types of data that is lost, fates of node groups, and whether nodes take something over in place."""
-    groups = {f"{finding.logical_id.partition('NodeGroup')[0].lower()}: {finding.fate}" for finding in result.nodes}
+    groups = {
+        f"{finding.logical_id.partition('NodeGroup')[0].lower()}: {finding.fate}"
+        for finding in result.nodes
+        if finding.type != "AWS::PCS::Queue"
+    }
     return {finding.type for finding in result.refused}, groups, bool(result.in_place)
 
 

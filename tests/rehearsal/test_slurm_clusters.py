@@ -166,7 +166,11 @@ def month(stacks: Stacks, directory: Path, before: str, after: str) -> tuple[set
     happened = stacks.cloud.journal.entries()[count:]
     lost = [entry for entry in happened if entry.type in DATA and entry.action.value not in ("create", "update")]
     assert not lost, "data stays"
-    fates = {f"{finding.logical_id.partition('NodeGroup')[0].lower()}: {finding.fate}" for finding in report.nodes}
+    fates = {
+        f"{finding.logical_id.partition('NodeGroup')[0].lower()}: {finding.fate}"
+        for finding in report.nodes
+        if finding.type != "AWS::PCS::Queue"
+    }
     groups = (
         (entry.action.value, entry.logical_id.partition("NodeGroup")[0].lower())
         for entry in happened

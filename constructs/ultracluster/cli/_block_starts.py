@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ultracluster.clusterfile import ClusterFile
 from ultracluster.planning.capacity import starts_at
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile import ClusterFile
 
 # A control plane takes a quarter of an hour, and file systems, nodes and the platform the rest.
 _DEPLOYMENT = timedelta(hours=2)
 
 
-def new_starts(cluster: ClusterFile, deployed: Path) -> dict[str, datetime]:
+def new_starts(cluster: "ClusterFile", deployed: Path) -> dict[str, datetime]:
     """Return the starts of Capacity Blocks by node group, without those whose schedule is deployed."""
     text = "".join(file.read_text(encoding="utf-8") for file in sorted(deployed.rglob("*.json")))
     starts = {

@@ -86,7 +86,7 @@ def deploy(
         if hold and not held:
             typer.echo("hold: no node group of EKS is replaced or tainted, so no queue is held")
         if not yes and sys.stdin.isatty():
-            plan.ask()
+            plan.confirm()
         try:
             if held:
                 typer.echo(f"hold: the jobs leave {', '.join(finding.name for finding in held)} before the deployment")
@@ -186,7 +186,7 @@ class _Plan:
                 f"{len(self.stacks)} stacks have a stack policy: cdk deploy cannot replace or delete their data."
             )
 
-    def ask(self) -> None:
+    def confirm(self) -> None:
         """Show the changes of IAM and security groups of all stacks, and ask once: the CDK CLI would ask for each."""
         arguments = ("diff", "**", "--app", str(self.assembly), "--security-only")
         code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode

@@ -34,12 +34,12 @@ def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[st
     if bundle.scheduler != "kueue":
         remedy = "stop the jobs of the group yourself, then deploy"
         raise ApplyError("hold", "queues", f"scheduler is {bundle.scheduler}, and only Kueue's are held", remedy)
-    own = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue"}
+    expected = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue"}
     # The file may have a team that is not deployed yet, and lack one that is.
     label = f"applyset.kubernetes.io/part-of={set_id(bundle.cluster)}"
     deployed = {item["metadata"]["name"] for item in tools.get(_KIND, f"--selector={label}")}
     queues = {item["metadata"]["name"]: item for item in tools.get(_KIND)}
-    names = sorted((own | deployed) & {*queues})
+    names = sorted((expected | deployed) & {*queues})
     for name in names:
         # Somebody else may have stopped it, and it is held twice if the first time ended in an error.
         before = queues[name].get("spec", {}).get("stopPolicy", "None")

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.daemons
 # What nothing here has: NVLink 5, errors that are not injected, other names of the same.
 ABSENT = re.compile(
     r"ultracluster_gpu_recovery_required|.*NVLINK_(COUNT|RECOVERY_(EVENT|FAILED)|EFFECTIVE).*|DCGM_EXP_CLOCK.*|vllm:gpu_cache_usage_perc"
-    r"|sglang:.*|train_service|kube_node_annotations"
+    r"|sglang:.*|train_service|kube_node_(annotations|spec_unschedulable)"
 )
 QUIET = re.compile(
     r"ultracluster_gpu_(clock_event|nvlink_(effective|recovery_f)).*|node_device:.*|ultracluster_kube_accelerator.*"

@@ -78,6 +78,7 @@ _KUBERNETES_ON_SLURM: Mapping[str, str] = {
     "images": "no equivalent, jobs name their image: srun --container-image; remove it",
     "registry": "job files name images: ultracluster render --set image=REGISTRY/IMAGE; remove it",
     "charts.*": "no equivalent, Slurm has no charts; remove it",
+    "ready-timeout": "no equivalent, a Slurm job starts once its nodes are ready; remove it",
 }
 _HYPERPOD_ON_SLURM: Mapping[str, str] = {
     "controller": "AWS runs the controller: write slurm: {size: LARGE}, or remove it",

@@ -18,7 +18,7 @@ _ALERT = "on (cluster, instance, problem)"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _STALL = "ultracluster_job_stall_start_timestamp_seconds"
 _OUTAGE = "ultracluster_node_mount_outage"
-# Alerts of a node that others inhibit: they are no cause, or nobody would be told. With the labels that both have.
+# Alerts of a node that others inhibit: they are no cause, or nobody would be notified. With the labels of both.
 _INHIBITED = (
     ("NodeUnhealthy", "HealthBreakerOpen", "cluster, group"),
     ("GpuMissing", "GpuMetricImplausible|GpuMetricsUnrecognised", "cluster, instance"),
