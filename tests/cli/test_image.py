@@ -28,7 +28,7 @@ Stubs = dict[str, Stubber]
 def stubs(monkeypatch: pytest.MonkeyPatch) -> Stubs:
     """Clients with given answers, which refuse a request or an answer that is not of AWS's model."""
     session, result = botocore.session.get_session(), {}
-    for name in ("cloudformation", "imagebuilder", "pcs", "ssm"):
+    for name in ("cloudformation", "eks", "imagebuilder", "pcs", "ssm"):
         client = session.create_client(name, "us-east-2", aws_access_key_id="x", aws_secret_access_key="x")
         result[name] = Stubber(client)
         result[name].activate()
@@ -205,3 +205,48 @@ def test_without_boto3_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
     result = CliRunner().invoke(app, ["image", "status", str(BUILT)])
     assert result.exit_code == 2
     assert "pip install 'cdk-ultracluster[live]'" in result.output
+
+
+PARAMETER = "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/{}/recommended/release_version"
+EKS_FILE = """\
+# Two groups.
+name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: kubernetes
+kubernetes: {version: "1.35", admins: ["arn:aws:iam::123456789012:role/admin"]}
+nodes:
+  train: {type: p5.48xlarge, count: 2}  # deployed
+  cpu: {type: c7i.large, count: 2}
+"""
+
+
+@pytest.mark.parametrize("newest", ["1.35.0-20261101", "1.35.0-20261115"])
+def test_pin_writes_the_releases_of_eks(stubs: Stubs, tmp_path: Path, newest: str) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(EKS_FILE)
+    group = {"nodegroupName": "train", "clusterName": "llama", "releaseVersion": "1.35.0-20261101"}
+    request = {"clusterName": "llama", "nodegroupName": "train"}
+    stubs["eks"].add_response("describe_nodegroup", {"nodegroup": group}, request)
+    request = {"clusterName": "llama", "nodegroupName": "cpu"}
+    stubs["eks"].add_client_error("describe_nodegroup", NOT_FOUND, expected_params=request)
+    parameter(stubs, PARAMETER.format("standard"), newest)
+    output = run("pin", str(file))
+    cluster = clusterfile.load(file)
+    same = newest.endswith("1101")
+    assert cluster.kubernetes.release == ("1.35.0-20261101" if same else None)
+    assert cluster.nodes["cpu"].release == (None if same else newest)
+    assert ("kubernetes.release: 1.35.0-20261101" in output) == same
+    assert "# deployed" in file.read_text()
+    assert "every image is pinned already" in run("pin", str(file))
+
+
+def test_pin_names_a_version_without_an_image(stubs: Stubs, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(EKS_FILE.replace("  cpu: {type: c7i.large, count: 2}\n", ""))
+    request = {"clusterName": "llama", "nodegroupName": "train"}
+    stubs["eks"].add_client_error("describe_nodegroup", NOT_FOUND, expected_params=request)
+    parameter(stubs, PARAMETER.format("nvidia"), None)
+    result = CliRunner().invoke(app, ["image", "pin", str(file)])
+    assert (result.exit_code, "AWS has no image for Kubernetes 1.35" in result.output) == (1, True), result.output
+    assert "release" not in file.read_text()

@@ -94,11 +94,14 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
 
 @app.command("pin")
 def pin(file: FileArgument) -> None:
-    """Write the ids of the images that nodes have now into the file; of nodes that do not run yet, the newest."""
+    """Write the images that nodes have now into the file, on EKS their releases; of nodes to come, the newest."""
     from ultracluster import clusterfile
     from ultracluster.cli._image_pin import pins, uses, written
 
-    cluster = _checked(load(file))
+    if (cluster := load(file)).traits.facts == "eks":
+        _pin_releases(file, cluster)
+        return
+    cluster = _checked(cluster)
     pcs, ssm = client("pcs", cluster.region), client("ssm", cluster.region)
     amis: dict[Use, str] = {}
     for use in uses(cluster):
@@ -127,9 +130,40 @@ def pin(file: FileArgument) -> None:
         typer.echo(f"Keep them from the lifecycle policy with a tag: {_KEEP}{pinned}")
 
 
+def _pin_releases(file: str, cluster: "ClusterFile") -> None:
+    from ultracluster import clusterfile
+    from ultracluster.cli._image_pin import written
+    from ultracluster.cli._release_pin import releases
+
+    eks, ssm = client("eks", cluster.region), client("ssm", cluster.region)
+    existing = cluster.kubernetes.existing
+    name = existing.name if existing else cluster.name
+
+    def deployed(group: str) -> str | None:
+        answer = call(eks.describe_nodegroup, "ResourceNotFoundException", clusterName=name, nodegroupName=group)
+        return None if answer is None else answer["nodegroup"].get("releaseVersion")
+
+    pinned, unknown = releases(cluster, deployed, lambda parameter: _parameter(ssm, parameter))
+    if unknown:
+        fail(f"{', '.join(unknown)}: AWS has no image for Kubernetes {cluster.kubernetes.version}; change the version")
+    if not pinned:
+        typer.echo(f"{file}: every image is pinned already")
+        return
+    target = Path(file)
+    try:
+        text = written(
+            target.read_text(encoding="utf-8"), pinned, lambda text: clusterfile.loads(text, file), name="release"
+        )
+    except ValueError as error:
+        fail(str(error))
+    target.write_text(text, encoding="utf-8")
+    for path, release in pinned.items():
+        typer.echo(f"{'.'.join((*path, 'release'))}: {release}")
+
+
 def _checked(cluster: "ClusterFile") -> "ClusterFile":
     if not cluster.traits.installs_software:
-        fail("images are built and pinned for Slurm; under Kubernetes EKS chooses the image of a new node group")
+        fail("images are built for Slurm; under Kubernetes EKS chooses the image of a new node group")
     return cluster
 
 

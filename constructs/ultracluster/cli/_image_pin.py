@@ -68,13 +68,14 @@ def pins(amis: Mapping[Use, str]) -> dict[Path, str]:
     return result
 
 
-def written(text: str, ids: Mapping[Path, str], check: Callable[[str], object]) -> str:
+def written(text: str, ids: Mapping[Path, str], check: Callable[[str], object], *, name: str = "image") -> str:
     """Return the text of a cluster file with images; comments and layout stay.
 
     Args:
         text: The file.
         ids: Ids, as `pins` returns them.
         check: Raises ValueError if the result is not a valid cluster file.
+        name: Key of the ids.
     """
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, 4096
@@ -87,12 +88,12 @@ def written(text: str, ids: Mapping[Path, str], check: Callable[[str], object]) 
             if node.get(key) is None:
                 node[key] = {}
             node = node[key]
-        if not path and "image" not in node:
+        if not path and name not in node:
             # Beside the other keys of one line, before the sections.
             position = list(node).index("nodes") if "nodes" in node else len(node)
-            node.insert(position, "image", ami)
+            node.insert(position, name, ami)
         else:
-            node["image"] = ami
+            node[name] = ami
     buffer = io.StringIO()
     yaml.dump(document, buffer)
     check(buffer.getvalue())

@@ -129,7 +129,7 @@ def warn_releases(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _UNPINNED,
             f"{listed(unpinned)}: a new node group, and a new version, get AWS's newest image, and its driver; pin "
-            f"it as {key}.release, which aws ssm get-parameter --name {parameter} prints",
+            f"it: `ultracluster image pin FILE` writes {key}.release, the value of the parameter {parameter}",
         )
 
 
