@@ -72,6 +72,13 @@ def test_only_alerts_that_are_sent_as_critical_keep_alerts_of_their_job_silent()
     assert causes(changed) == critical - {"GpuMissing", "NodeLost"}
 
 
+def test_the_nodes_of_a_file_system_alert_where_its_own_alert_is_off() -> None:
+    """Their alerts wait for `ultracluster_node_mount_outage`, which is the reason of that one."""
+    outage = re.compile(r"record: ['\"]?ultracluster_node_mount_outage\b")
+    assert outage.search(rules()["recording.yaml"])
+    assert not outage.search(rules(tuning=Tuning(off=("FileSystemUnavailable",)))["recording.yaml"])
+
+
 def test_an_alert_that_is_off_leaves_no_problem_of_its_nodes() -> None:
     assert HOT in rules()["alerts.yaml"]
     assert HOT not in rules(tuning=Tuning(off=(HOT,)))["alerts.yaml"]

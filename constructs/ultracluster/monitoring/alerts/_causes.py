@@ -17,7 +17,8 @@ ENDS_A_JOB = frozenset(
 _ALERT = "on (cluster, instance, problem)"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _STALL = "ultracluster_job_stall_start_timestamp_seconds"
-_OUTAGE = "ultracluster_node_mount_outage"
+#: Mounts whose file system does not answer.
+MOUNT_OUTAGE = "ultracluster_node_mount_outage"
 # Alerts of a node that others inhibit: they are no cause, or nobody would be notified. With the labels of both.
 _INHIBITED = (
     ("NodeUnhealthy", "HealthBreakerOpen", "cluster, group"),
@@ -36,7 +37,7 @@ def causes(alerts: Iterable[Alert]) -> list[dict[str, Any]]:
     jobs = [_of_nodes(ends)] if ends else []
     jobs += [f'count by (cluster, job_id) ({PROBLEM}{{problem="NodeLost"}})'] if "NodeLost" in critical else []
     # Not for longer than half a day: what nobody mends then, no job needs.
-    recent = OUTAGE.replace(_OUTAGE, f"({_OUTAGE} unless {_OUTAGE} offset 12h)")
+    recent = OUTAGE.replace(MOUNT_OUTAGE, f"({MOUNT_OUTAGE} unless {MOUNT_OUTAGE} offset 12h)")
     jobs += [recent] if "FileSystemUnavailable" in critical else []
     return [*nodes, *([{"record": JOB_CAUSE, "expr": " or ".join(jobs)}] if jobs else [])]
 

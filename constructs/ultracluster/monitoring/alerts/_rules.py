@@ -6,7 +6,7 @@ from typing import Any
 
 from ultracluster.monitoring.alerts._alert import Alert
 from ultracluster.monitoring.alerts._all import ALERTS, FAMILY_OF, WATCHDOG, runbook_path
-from ultracluster.monitoring.alerts._causes import causes
+from ultracluster.monitoring.alerts._causes import MOUNT_OUTAGE, causes
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
@@ -77,8 +77,15 @@ def rules(
         problems.append(_RUNBOOKS_RULE(f"grafana must be an address without a slash at the end, got {grafana[:120]!r}"))
     if problems:
         raise Refusal("", problems)
+    chosen = (tuning or Tuning()).apply(alert for alert in ALERTS.values() if alert.profile <= profile)
+    # Without the alert of the file system, those of its nodes are sent.
+    left_out = set() if any(alert.name == "FileSystemUnavailable" for alert in chosen) else {MOUNT_OUTAGE}
     recording: dict[str, list[dict[str, Any]]] = {
-        name: [{"record": metric.name, "expr": metric.promql} for metric in family if metric.profile <= profile]
+        name: [
+            {"record": metric.name, "expr": metric.promql}
+            for metric in family
+            if metric.profile <= profile and metric.name not in left_out
+        ]
         for name, family in FAMILIES.items()
     }
     recording["inventory"] = [
@@ -88,7 +95,6 @@ def rules(
         {"record": CAPACITY_END, "expr": f"vector({end:.0f})", "labels": {"cluster": cluster, "group": group}}
         for (cluster, group), end in sorted((ends or {}).items())
     ]
-    chosen = (tuning or Tuning()).apply(alert for alert in ALERTS.values() if alert.profile <= profile)
     # AMP evaluates a group in order and groups at once: an alert sees the problem of the same moment.
     groups: dict[str, list[dict[str, Any]]] = {}
     for alert in chosen:
