@@ -15,7 +15,8 @@ _FATAL = 'ultracluster_node_problem{{cluster="$cluster", problem=~"NodeLost|GpuX
 
 
 def _bad(problems: str, offset: str = "") -> str:
-    return f"group by (instance, node) (last_over_time({problems}[10m]{offset}))"
+    # Of two minutes: an alert waits, and a scrape that is missed is no failure.
+    return f"group by (instance, node) (count_over_time({problems}[10m]{offset}) > 3)"
 
 
 def _begins(problems: str) -> str:
