@@ -221,8 +221,14 @@ nodes:
 """
 
 
-@pytest.mark.parametrize("newest", ["1.35.0-20261101", "1.35.0-20261115"])
-def test_pin_writes_the_releases_of_eks(stubs: Stubs, tmp_path: Path, newest: str) -> None:
+OLD_RELEASE, NEW_RELEASE = "1.35.0-20261101", "1.35.0-20261115"
+
+
+@pytest.mark.parametrize(
+    ("newest", "system"),
+    [(OLD_RELEASE, OLD_RELEASE), (OLD_RELEASE, None), (NEW_RELEASE, OLD_RELEASE), (OLD_RELEASE, NEW_RELEASE)],
+)
+def test_pin_writes_the_releases_of_eks(stubs: Stubs, tmp_path: Path, newest: str, system: str | None) -> None:
     file = tmp_path / "cluster.yaml"
     file.write_text(EKS_FILE)
     group = {"nodegroupName": "train", "clusterName": "llama", "releaseVersion": "1.35.0-20261101"}
@@ -231,9 +237,15 @@ def test_pin_writes_the_releases_of_eks(stubs: Stubs, tmp_path: Path, newest: st
     request = {"clusterName": "llama", "nodegroupName": "cpu"}
     stubs["eks"].add_client_error("describe_nodegroup", NOT_FOUND, expected_params=request)
     parameter(stubs, PARAMETER.format("standard"), newest)
+    request = {"clusterName": "llama", "nodegroupName": "system"}
+    if system is None:
+        stubs["eks"].add_client_error("describe_nodegroup", NOT_FOUND, expected_params=request)
+    else:
+        group = {"nodegroupName": "system", "clusterName": "llama", "releaseVersion": system}
+        stubs["eks"].add_response("describe_nodegroup", {"nodegroup": group}, request)
     output = run("pin", str(file))
     cluster = clusterfile.load(file)
-    same = newest.endswith("1101")
+    same = {newest, system} <= {OLD_RELEASE, None}
     assert cluster.kubernetes.release == ("1.35.0-20261101" if same else None)
     assert cluster.nodes["cpu"].release == (None if same else newest)
     assert ("kubernetes.release: 1.35.0-20261101" in output) == same

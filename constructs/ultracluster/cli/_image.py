@@ -1,5 +1,6 @@
 """`ultracluster image`: images of nodes, before and after a deployment."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,8 +96,7 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
 @app.command("pin")
 def pin(file: FileArgument) -> None:
     """Write the images that nodes have now into the file, on EKS their releases; of nodes to come, the newest."""
-    from ultracluster import clusterfile
-    from ultracluster.cli._image_pin import pins, uses, written
+    from ultracluster.cli._image_pin import pins, uses
 
     if (cluster := load(file)).traits.facts == "eks":
         _pin_releases(file, cluster)
@@ -112,27 +112,17 @@ def pin(file: FileArgument) -> None:
     if not amis:
         typer.echo(f"{file}: every image is pinned already")
         return
-    target = Path(file)
     try:
         ids = pins(amis)
-        text = written(
-            target.read_text(encoding="utf-8"),
-            ids,
-            lambda text: clusterfile.loads(text, file),
-        )
     except ValueError as error:
         fail(str(error))
-    target.write_text(text, encoding="utf-8")
-    for path, ami in ids.items():
-        typer.echo(f"{'.'.join((*path, 'image'))}: {ami}")
+    _write(file, ids, "image")
     if cluster.built_images:
         pinned = " ".join(sorted(set(ids.values())))
         typer.echo(f"Keep them from the lifecycle policy with a tag: {_KEEP}{pinned}")
 
 
 def _pin_releases(file: str, cluster: "ClusterFile") -> None:
-    from ultracluster import clusterfile
-    from ultracluster.cli._image_pin import written
     from ultracluster.cli._release_pin import releases
 
     eks, ssm = client("eks", cluster.region), client("ssm", cluster.region)
@@ -143,22 +133,33 @@ def _pin_releases(file: str, cluster: "ClusterFile") -> None:
         answer = call(eks.describe_nodegroup, "ResourceNotFoundException", clusterName=name, nodegroupName=group)
         return None if answer is None else answer["nodegroup"].get("releaseVersion")
 
-    pinned, unknown = releases(cluster, deployed, lambda parameter: _parameter(ssm, parameter))
+    try:
+        pinned, unknown = releases(cluster, deployed, lambda parameter: _parameter(ssm, parameter))
+    except ValueError as error:
+        fail(str(error))
     if unknown:
         fail(f"{', '.join(unknown)}: AWS has no image for Kubernetes {cluster.kubernetes.version}; change the version")
     if not pinned:
         typer.echo(f"{file}: every image is pinned already")
         return
+    _write(file, pinned, "release")
+
+
+def _write(file: str, values: Mapping[tuple[str, ...], str], name: str) -> None:
+    """Write values into the file, each below its path under this name, and print them."""
+    from ultracluster import clusterfile
+    from ultracluster.cli._image_pin import written
+
     target = Path(file)
     try:
         text = written(
-            target.read_text(encoding="utf-8"), pinned, lambda text: clusterfile.loads(text, file), name="release"
+            target.read_text(encoding="utf-8"), values, lambda text: clusterfile.loads(text, file), name=name
         )
     except ValueError as error:
         fail(str(error))
     target.write_text(text, encoding="utf-8")
-    for path, release in pinned.items():
-        typer.echo(f"{'.'.join((*path, 'release'))}: {release}")
+    for path, value in values.items():
+        typer.echo(f"{'.'.join((*path, name))}: {value}")
 
 
 def _checked(cluster: "ClusterFile") -> "ClusterFile":
