@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -201,7 +202,7 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
     groups = [group for group in cluster.node_groups if group.instance_type.gpus]
     assert {group.instance_type.name for group in groups} == {instance_type}
     assert sum(group.count for group in groups) >= 36
-    assert "model.tensor_model_parallel_size=" in file.read_text()
+    assert "--set tensor_parallel=" in file.read_text()
     planned = re.search(r"lustre_capacity_gib +([\d,]+) GiB", result.output)
     # The Local Zone of p6e-gb200 has no file system.
     assert planned
@@ -216,7 +217,7 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
         (
             ("--parameters", "70B", "--nodes", "36"),
             ("ddp.use_megatron_fsdp=true", "ddp.data_parallel_sharding_strategy=optim_grads_params"),
-            ("virtual_pipeline_model_parallel_size", "sequence_parallel", "recompute_granularity"),
+            ("sequence_parallel", "recompute_granularity", "account_for_loss"),
         ),
         (
             ("--parameters", "70B", "--nodes", "36", "--tp", "8", "--pp", "4", "--virtual", "5", "--recompute"),
@@ -235,17 +236,31 @@ def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, 
     ],
     ids=["fsdp", "pipeline", "embedding"],
 )
-def test_a_written_file_has_all_options_of_the_layout(
+def test_a_written_file_renders_the_job_of_the_plan(
     words: tuple[str, ...], options: tuple[str, ...], absent: tuple[str, ...], tmp_path: Path
 ) -> None:
-    file = tmp_path / "cluster.yaml"
-    result = run("--tokens", "1T", "--type", "p5en.48xlarge", *words, "--write", str(file))
+    file, out, saved = tmp_path / "cluster.yaml", tmp_path / "jobs", tmp_path / "plan.json"
+    words = ("--tokens", "1T", "--type", "p5en.48xlarge", *words)
+    result = run(*words, "--write", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
     text = file.read_text()
-    assert all(option in text for option in (*options, "ddp.use_distributed_optimizer=true"))
-    assert not any(option in text for option in absent)
-    command = text[text.index("sbatch") : text.index("name: ")]
-    assert [line.endswith("\\") for line in command.splitlines()].count(False) == 1
+    # A shell reads the command without the marks of the comment.
+    command = text[text.index("ultracluster render") : text.index("name: ")].replace("\n#", "\n").replace("\\\n", " ")
+    arguments = shlex.split(command.replace("=RECIPE", "=a_pretrain_config").replace("--out jobs", f"--out {out}"))
+    done = CliRunner().invoke(app, arguments[1:])
+    assert done.exit_code == 0, done.output
+    job = (out / "train/megatron.sbatch").read_text()
+    assert all(option in job for option in (*options, "ddp.use_distributed_optimizer=true"))
+    assert not any(option in job for option in absent)
+    saved.write_text(run(*words, "--json").stdout)
+    plan = Plan.from_dict(json.loads(saved.read_text()))
+    (batch,) = re.findall(r"train.global_batch_size=\$\(\(SLURM_JOB_NUM_NODES \* gpus_per_node \* (.*?)\)\)", job)
+    each, _, share = batch.partition(" / ")
+    assert 36 * 8 * int(each) // int(share or 1) * 8192 == plan.number("batch_tokens")
+    assert f"model.tensor_model_parallel_size={plan.number('tensor_parallel'):g}" in job
+    again = ["render", str(file), "--workload", "megatron", "--plan", str(saved), "--set", "recipe=a_pretrain_config"]
+    assert CliRunner().invoke(app, [*again, "--out", str(tmp_path / "again")]).exit_code == 0
+    assert (tmp_path / "again/train/megatron.sbatch").read_text() == job
 
 
 def test_a_written_file_has_templates(tmp_path: Path) -> None:

@@ -89,8 +89,10 @@ def test_the_size_of_a_model_gives_layout_and_checkpoints_of_the_plan() -> None:
     assert f"\ncheckpoint_seconds={seconds}\n" in text
     assert f'"checkpoint.save_interval={round(seconds / plan.number("step_seconds"))}"' in text
     # Its steps are those of the plan, and the signal leaves the time for a step and a checkpoint.
-    each = round(plan.number("batch_tokens") / 8192 / 512)
-    assert f'"train.global_batch_size=$((SLURM_JOB_NUM_NODES * gpus_per_node * {each}))"' in text
+    each = plan.number("batch_tokens") / 8192 / 512
+    assert f'"train.global_batch_size=$((SLURM_JOB_NUM_NODES * gpus_per_node * {each:g}))"' in text
+    (small,) = files(SLURM, "megatron", parameters="70B", recipe="r", batch_tokens="1048576")
+    assert "train.global_batch_size=$((SLURM_JOB_NUM_NODES * gpus_per_node * 1 / 4))" in small, "fewer than the GPUs"
     assert '"model.seq_length=8192" "dataset.sequence_length=8192"' in text
     assert '"model.virtual_pipeline_model_parallel_size=null"' in text, "recipes divide their own stages again"
     assert "#SBATCH --signal=B:USR1@300\n" in text
@@ -121,6 +123,12 @@ def test_a_checkpoint_that_takes_long_is_requested_earlier() -> None:
         ("torchtitan", {"precision": "fp8"}, r"torchtitan has no option for precision=fp8"),
         ("pretrain", {"precision": "fp8"}, r"trains in BF16: precision=fp8 needs program="),
         ("inference", {"active_parameters": "3B"}, r"set parameters too"),
+        (
+            "megatron",
+            {"batch_tokens": "8192"},
+            r"batch_tokens, the tokens of a step, need the size .* set parameters too",
+        ),
+        ("megatron", {"sharding": "some"}, r"sharding must be optimizer or all, got 'some'"),
     ],
 )
 def test_rejects_settings_of_another_model(name: str, settings: dict[str, str], message: str) -> None:
@@ -193,7 +201,8 @@ def test_settings_of_a_plan_are_those_of_the_job() -> None:
     assert f"\ncheckpoint_seconds={round(plan.checkpoint_interval_seconds)}\n" in text
     assert "#SBATCH --nodes=16\n" in text
     assert "FSDP" in str(plan["layout"].value)
-    assert "tensor_parallel" not in workloads.plan_settings(plan, "megatron"), "Megatron shares the optimizer alone"
+    assert "tensor_parallel" not in workloads.plan_settings(plan, "torchtitan"), "its layouts share the optimizer alone"
+    assert workloads.plan_settings(plan, "megatron")["sharding"] == "all"
     served = plan_inference(Model.of(405e9), instance_type="p5.48xlarge")
     assert workloads.plan_settings(served, "inference")["nodes"] == "2"
     with pytest.raises(Refusal, match=r"inference takes no plan of pretraining \[workload\]"):

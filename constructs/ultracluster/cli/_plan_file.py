@@ -1,11 +1,13 @@
 """Cluster file of a plan."""
 
+import shlex
+
 from ultracluster.catalogue.ec2 import OFFERED, region_of_zone
 from ultracluster.planning import Plan
+from ultracluster.workloads import plan_settings
 
 # Zones in this order of regions, if a type is offered in several.
 _REGIONS = ("us-east-2", "us-east-1", "us-west-2")
-_LEVELS = ("tensor", "pipeline", "context", "expert")
 
 
 def zone_for(instance_type: str, zone: str | None) -> str:
@@ -23,7 +25,7 @@ def zone_for(instance_type: str, zone: str | None) -> str:
     return (near or list(offered) or ["use2-az1"])[0]
 
 
-def cluster_text(plan: Plan, *, name: str, zone: str, command: str) -> str:
+def cluster_text(plan: Plan, *, name: str, zone: str, command: str, file: str) -> str:
     """Return a commented cluster file for the nodes of a plan.
 
     Args:
@@ -31,12 +33,13 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str) -> str:
         name: Name of the cluster.
         zone: Zone id.
         command: The command that made the plan.
+        file: Path of the cluster file.
     """
     spares = int(plan.number("spare_nodes")) if "spare_nodes" in plan else 0
     lines = [
         "# Written by `ultracluster plan`; edit it freely. `ultracluster check` validates it.",
         f"# {command}",
-        *(f"# {line}" for line in _summary(plan)),
+        *(f"# {line}" for line in _summary(plan, file)),
         f"name: {name}",
         f"region: {region_of_zone(zone)}",
         f"zone: {zone}                     # offers {plan['instance_type'].value}; take that of your reservation",
@@ -73,8 +76,8 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _summary(plan: Plan) -> list[str]:
-    """Return the plan and the options of its training job."""
+def _summary(plan: Plan, file: str) -> list[str]:
+    """Return the plan, and the command that renders its training job."""
     lines = []
     if "mfu" in plan:
         lines.append(
@@ -84,50 +87,10 @@ def _summary(plan: Plan) -> list[str]:
         lines.append(f"checkpoint every {plan.checkpoint_interval_seconds:,.0f} s")
     if "layout" in plan:
         lines.append(f"Layout: {plan['layout'].value}")
-    if "tensor_parallel" in plan:
-        degrees = {level: int(plan.number(f"{level}_parallel")) for level in _LEVELS}
-        options = [
-            f"model.tensor_model_parallel_size={degrees['tensor']}",
-            f"model.pipeline_model_parallel_size={degrees['pipeline']}",
-            f"model.context_parallel_size={degrees['context']}",
-            f"model.expert_model_parallel_size={degrees['expert']}",
-            *_of_layout(plan),
-            f"train.micro_batch_size={int(plan.number('micro_batch'))}",
-        ]
-        sequence = int(plan.number("sequence"))
-        options.append(f"train.global_batch_size={int(plan.number('batch_tokens') / sequence)}")
-        options += [f"model.seq_length={sequence}", f"dataset.sequence_length={sequence}"]
-        steps = max(1, round(plan.checkpoint_interval_seconds / plan.number("step_seconds")))
-        options.append(f"checkpoint.save_interval={steps}")
-        lines.append("Job with Megatron Bridge, from the rendered job files; RECIPE: the one of the model")
-        lines.append(f"  sbatch --nodes={plan.nodes} megatron.sbatch RECIPE {' '.join(options[:2])} \\")
-        lines += [f"    {' '.join(options[first : first + 3])} \\" for first in range(2, len(options), 3)]
-        lines[-1] = lines[-1].removesuffix(" \\")
+    if "micro_batch" in plan:
+        lines.append("Its job with Megatron Bridge; RECIPE: the one of the model")
+        given = [f"--set {name}={value}" for name, value in plan_settings(plan, "megatron").items()]
+        rows = [f"ultracluster render {shlex.quote(file)} --workload megatron --out jobs --set recipe=RECIPE"]
+        rows += [" ".join(given[first : first + 4]) for first in range(0, len(given), 4)]
+        lines.append("  " + " \\\n#     ".join(rows))
     return lines
-
-
-def _of_layout(plan: Plan) -> list[str]:
-    """Return the options of a layout besides its degrees; without them, a job needs more memory than planned.
-
-    https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), src/megatron/bridge/recipes/llama/llama3.py (names of
-    options read 2026-11-24)
-    """
-    layout = str(plan["layout"].value)
-    options = ["ddp.use_distributed_optimizer=true"]
-    if plan.number("tensor_parallel") > 1:
-        options.append("model.sequence_parallel=true")
-    if plan.number("virtual_stages") > 1:
-        options.append(f"model.virtual_pipeline_model_parallel_size={int(plan.number('virtual_stages'))}")
-    stages = plan.number("pipeline_parallel")
-    if plan.number("layers") % stages and not (plan.number("layers") + 2) % stages:
-        options += [f"model.account_for_{part}_in_pipeline_split=true" for part in ("embedding", "loss")]
-    if "full recomputation" in layout:
-        options += [
-            "model.recompute_granularity=full",
-            "model.recompute_method=uniform",
-            "model.recompute_num_layers=1",
-        ]
-    if "FSDP" in layout:
-        options += ["ddp.use_megatron_fsdp=true", "ddp.data_parallel_sharding_strategy=optim_grads_params"]
-        options += ["checkpoint.ckpt_format=fsdp_dtensor", "model.gradient_accumulation_fusion=false"]
-    return options

@@ -176,7 +176,7 @@ def _cluster_file(request: Request, plan: Plan) -> str:
 
     zone = zone_for(str(plan["instance_type"].value), request.zone)
     command = shlex.join(["ultracluster", *sys.argv[1:]])
-    text = cluster_text(plan, name=request.name, zone=zone, command=command)
+    text = cluster_text(plan, name=request.name, zone=zone, command=command, file=str(request.write))
     try:
         clusterfile.loads(text, str(request.write))
     except clusterfile.ClusterFileError as error:

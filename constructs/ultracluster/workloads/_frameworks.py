@@ -3,12 +3,15 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 
 from ultracluster.workloads._workload import Settings
 
 #: Settings that divide a model over GPUs.
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+#: Further settings of a layout.
+LAYOUT = ("layers", "virtual_stages", "micro_batch", "recompute", "sharding")
 _FINE_TUNES = re.compile("sft|peft|finetune")
 
 
@@ -24,12 +27,16 @@ class Framework:
         model: Options of the directory of the model, with `{model}`.
         tensor: Further options if tensor parallelism is more than 1.
         pipeline: Further options if the pipeline has several stages, with `{stages}`.
-        undivided: Further options if the stages are given: a recipe divides its own again.
+        undivided: Further options if the stages are given, with `{virtual}`: a recipe divides its own again.
+        ends: Further options if the stages divide the layers only with embedding and output layer.
+        planned: Further options if the size of the model is given: without them, a job needs more memory than planned.
+        sharded: Further options if replicas share all of their state.
         recompute: Options with which the backward pass computes all activations again.
         sequence: Options of the length of a sequence, with `{sequence}`, `{twice}` of it, and `{field}`, its name in
             the data of a recipe.
         fp8: Options of FP8, or none if it has none.
-        batch: Options of the sequences of a step, with `{batch}`, or those of a GPU, with `{each}`.
+        batch: Options of the sequences of a step, with `{batch}`, of those of a GPU, with `{each}`, and of those that
+            a replica computes at once, with `{micro}`.
         any_batch: Whether a recipe has a batch that not every number of GPUs divides: without one of the plan, it is
             a sequence for each GPU.
         steps: Steps between two checkpoints by default, where the framework's own are too many; 0: its own.
@@ -43,6 +50,9 @@ class Framework:
     tensor: tuple[str, ...] = ()
     pipeline: tuple[str, ...] = ()
     undivided: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    planned: tuple[str, ...] = ()
+    sharded: tuple[str, ...] = ()
     recompute: tuple[str, ...] = ()
     sequence: tuple[str, ...] = ()
     fp8: tuple[str, ...] = ()
@@ -50,7 +60,7 @@ class Framework:
     any_batch: bool = False
     steps: int = 0
 
-    def options(self, given: Settings, run: str = "", times: Callable[[int], str] = str) -> list[str]:
+    def options(self, given: Settings, run: str = "", times: Callable[[Fraction], str] = str) -> list[str]:
         """Return the options of the given settings; the framework has defaults for the others.
 
         Args:
@@ -60,24 +70,38 @@ class Framework:
         """
         degrees = {name: getattr(given, name) for name in self.degrees}
         options = [f"{self.degrees[name]}{value}" for name, value in degrees.items() if value is not None]
-        if given.batch or self.any_batch:
-            each = given.batch or 1
-            options += [option.replace("{batch}", times(each)).replace("{each}", str(each)) for option in self.batch]
+        stages, micro = given.pipeline_parallel or 1, given.micro_batch or 1
+        each = given.batch or Fraction(micro)
+        options += self.batch if given.batch or self.any_batch else ()
         options += self.tensor if (given.tensor_parallel or 1) > 1 else ()
-        if (stages := given.pipeline_parallel or 1) > 1:
-            options += [option.replace("{stages}", str(stages)) for option in self.pipeline]
+        options += self.pipeline if stages > 1 else ()
         options += self.undivided if given.pipeline_parallel else ()
-        options += self.recompute if given.recompute else ()
+        options += self.ends if (layers := given.layers or stages) % stages and (layers + 2) % stages == 0 else ()
+        options += self.planned if given.parameters else ()
+        options += self.sharded if given.sharding == "all" else ()
+        options += self.recompute if given.recompute == "full" else ()
         options += self.fp8 if given.precision == "fp8" else ()
-        if given.sequence is not None:
-            field = "seq_length" if _FINE_TUNES.search(given.recipe) else "sequence_length"
-            values = {"{sequence}": str(given.sequence), "{twice}": str(2 * given.sequence), "{field}": field}
-            options += [_filled(option, values) for option in self.sequence]
+        options += self.sequence if given.sequence is not None else ()
         steps = given.checkpoint_steps or self.steps
         options += [f"{self.interval}{steps}"] if steps else []
-        options += [option.replace("{data}", given.data) for option in self.data if given.data]
-        options += [option.replace("{model}", given.model) for option in self.model if given.model]
-        return options + [option.replace("{run}", run) for option in self.checkpoints]
+        options += self.data if given.data else ()
+        options += self.model if given.model else ()
+        options += self.checkpoints
+        sequence = given.sequence or 0
+        values = {
+            "{batch}": times(each),
+            "{each}": f"{float(each):g}",
+            "{micro}": str(micro),
+            "{stages}": str(stages),
+            "{virtual}": str(given.virtual_stages) if stages > 1 and (given.virtual_stages or 1) > 1 else "null",
+            "{sequence}": str(sequence),
+            "{twice}": str(2 * sequence),
+            "{field}": "seq_length" if _FINE_TUNES.search(given.recipe) else "sequence_length",
+            "{data}": given.data,
+            "{model}": given.model,
+            "{run}": run,
+        }
+        return [_filled(option, values) for option in options]
 
 
 def _filled(option: str, values: Mapping[str, str]) -> str:
@@ -102,7 +126,19 @@ MEGATRON_BRIDGE = Framework(
     interval="checkpoint.save_interval=",
     data=("--dataset=llm-pretrain", "dataset.blend=[[{data}],null]"),
     tensor=("model.sequence_parallel=true",),
-    undivided=("model.virtual_pipeline_model_parallel_size=null", "model.pipeline_model_parallel_layout=null"),
+    undivided=("model.virtual_pipeline_model_parallel_size={virtual}", "model.pipeline_model_parallel_layout=null"),
+    ends=(
+        "model.account_for_embedding_in_pipeline_split=true",
+        "model.account_for_loss_in_pipeline_split=true",
+    ),
+    planned=("ddp.use_distributed_optimizer=true",),
+    # It has checkpoints of its own: docs/training/megatron-fsdp.md (tag v0.4.2, read 2026-11-26).
+    sharded=(
+        "ddp.use_megatron_fsdp=true",
+        "ddp.data_parallel_sharding_strategy=optim_grads_params",
+        "checkpoint.ckpt_format=fsdp_dtensor",
+        "model.gradient_accumulation_fusion=false",
+    ),
     recompute=(
         "model.recompute_granularity=full",
         "model.recompute_method=uniform",
@@ -111,7 +147,7 @@ MEGATRON_BRIDGE = Framework(
     # The configuration of its data has another field for fine-tuning: src/megatron/bridge/training/config.py.
     sequence=("model.seq_length={sequence}", "dataset.{field}={sequence}"),
     fp8=("mixed_precision=bf16_with_fp8_current_scaling_mixed",),
-    batch=("train.micro_batch_size=1", "train.global_batch_size={batch}"),
+    batch=("train.micro_batch_size={micro}", "train.global_batch_size={batch}"),
     any_batch=True,
 )
 #: https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/configs/base.yml (read 2026-11-24): `ici`

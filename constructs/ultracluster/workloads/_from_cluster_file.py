@@ -61,8 +61,8 @@ def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
     if not row.holds or (row.holds == "serving") != (plan.kind == "inference"):
         raise refused(f"{workload} takes no plan of {plan.kind}")
     names = dict.fromkeys(name for form in row.forms for name in row.settings(form))
-    if row.holds == "layout" and "FSDP" in str(plan["layout"].value):
-        # The framework shares the optimizer alone: its layout and its steps follow from the size of the model.
+    if row.holds == "layout" and "sharding" not in names and "FSDP" in str(plan["layout"].value):
+        # The planner shares the optimizer alone for it: its layout and its steps follow from the size of the model.
         names = {name: None for name in names if name not in (*DEGREES, "checkpoint_steps")}
     if row.by_time:
         names.pop("checkpoint_steps", None)

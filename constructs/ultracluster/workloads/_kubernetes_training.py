@@ -3,17 +3,18 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from importlib import resources
 
 from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
-from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._frameworks import DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
 from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
 from ultracluster.workloads._workload import Settings
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate", "name")
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", "checkpoint_steps", "gate", "name")
 # Kubernetes expands it in a command.
 _RUN = "$(RUN)"
 _SIGNAL = {"ULTRACLUSTER_REQUEST_SIGNAL": "TERM"}
@@ -22,9 +23,9 @@ _PROGRAM = "/opt/Megatron-Bridge/scripts/training/run_recipe.py"
 _START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
 
 
-def _times(group: PlatformNodes, given: Settings) -> Callable[[int], str]:
+def _times(group: PlatformNodes, given: Settings) -> Callable[[Fraction], str]:
     gpus = nodes_of(group, given.nodes) * group.instance_type.gpus
-    return lambda number: str(number * gpus)
+    return lambda number: str(int(number * gpus))
 
 
 def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
@@ -99,7 +100,7 @@ MEGATRON_JOB = KubernetesForm(
     ),
     objects=_megatron,
     applies=has_train_jobs,
-    settings=_SETTINGS,
+    settings=(*_SETTINGS, *LAYOUT),
     image=MEGATRON,
     writes=True,
 )

@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm, prod
-from typing import get_args
 
 from ultracluster.catalogue.ec2 import REPORTED, InstanceType
 from ultracluster.planning.lustre import LustreSpec
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.workloads._frameworks import DEGREES
 from ultracluster.workloads._model_fit import fitted, late_server
-from ultracluster.workloads._workload import SETTINGS, Form, Gate, Settings, Workload
+from ultracluster.workloads._workload import CHOICES, SETTINGS, Form, Settings, Workload
 
 #: Rule of jobs that are too large.
 JOB_NODES = error("job-nodes", "A job must fit into the nodes of its group that are not spare.")
@@ -24,7 +23,19 @@ _PATH = error("job-path", "A path of a job must be on a file system that its nod
 _EFA = error("job-efa", "A job whose nodes exchange data needs EFA on each of them.")
 
 # A shell and YAML read these as they are.
-_TEXTS = ("recipe", "model", "image", "program", "data", "precision", "gate", "software", "name")
+_TEXTS = (
+    "recipe",
+    "model",
+    "image",
+    "program",
+    "data",
+    "precision",
+    "recompute",
+    "sharding",
+    "gate",
+    "software",
+    "name",
+)
 _SIZES = ("parameters", "active_parameters")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE]\+?[0-9]{1,2})?)([KMBT]?)")
 _VERSION = re.compile(r"[0-9][0-9a-z.-]*")
@@ -115,7 +126,7 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
         elif not _PLAIN.fullmatch(text) or text.startswith("-") or ".." in text.split("/"):
             rule = "has letters, digits and ./:@#+=_-, without a dash at its beginning or .. in a path"
             raise refused(f"{key}, the {SETTINGS[key]}, {rule}, got {text!r}")
-    for key, allowed in (("precision", ("bf16", "fp8")), ("gate", get_args(Gate))):
+    for key, allowed in CHOICES.items():
         if key in texts and texts[key] not in allowed:
             raise refused(f"{key} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {texts[key]!r}")
     errors = [
@@ -262,8 +273,9 @@ def _roles(nodes: int, form: Form, settings: Settings) -> list[Message]:
 def _of_another_model(workload: Workload, form: Form, settings: Settings) -> list[Message]:
     """Return the errors of settings that describe another model than the one that the job trains."""
     errors = []
-    if settings.active_parameters and not settings.parameters:
-        errors.append(_UNKNOWN("active_parameters are those of parameters that a token uses: set parameters too"))
+    for name in ("active_parameters", "layers", "batch_tokens"):
+        if getattr(settings, name) and not settings.parameters:
+            errors.append(_UNKNOWN(f"{name}, the {SETTINGS[name]}, need the size of the model: set parameters too"))
     if settings.parameters and "recipe" in form.settings and not settings.recipe:
         text = f"parameters={settings.parameters / 1e9:g}B is the size of a model, and {workload.name} would train that"
         errors.append(_UNKNOWN(f"{text} of its default recipe: name the model's with recipe="))

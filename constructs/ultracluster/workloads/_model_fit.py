@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from math import ceil, prod
+from typing import TYPE_CHECKING, Any
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning.lustre import LustreSpec, checkpoint_bytes
@@ -65,7 +66,7 @@ def fitted(
 
     holds = workload.holds
     try:
-        model = Model.of(given.parameters, active=given.active_parameters)
+        model = Model.of(given.parameters, active=given.active_parameters, layers=given.layers)
         if holds == "serving":
             gpus = record.gpus * (1 if "prefill" in form.settings else nodes)
             return given, _serving(model, record, gpus, given)
@@ -115,6 +116,9 @@ def plan_settings(plan: "Plan", names: Sequence[str]) -> dict[str, str]:
     settings = {name: _text(plan[name].value) for name in figures}
     if plan.kind == "inference" and "tensor_parallel" in names:
         settings["nodes"] = str(ceil(plan.number("gpus_per_replica") * plan.nodes / plan.gpus))
+    for name, mark, value in (("sharding", "FSDP", "all"), ("recompute", "full recomputation", "full")):
+        if name in names and mark in str(plan["layout"].value):
+            settings[name] = value
     if "checkpoint_interval_seconds" in plan:
         seconds = plan.checkpoint_interval_seconds
         steps = max(1, round(seconds / plan.number("step_seconds"))) if "step_seconds" in plan else 0
@@ -142,10 +146,13 @@ def _training(
     assumptions = Assumptions()
     if stall:
         assumptions = replace(assumptions, checkpoint_stall_seconds=stall)
+    sharded = holds == "sharded" or given.sharding == "all"
     named = {name.removesuffix("_parallel"): value for name in DEGREES if (value := getattr(given, name))}
     layouts: Sequence[Layout | None] = [None]
-    if named or holds == "sharded":
-        layouts = [Layout(sharded=holds == "sharded", recompute=again, **named) for again in (False, True)]
+    if named or sharded:
+        named |= {"micro_batch": given.micro_batch or 1, "virtual": given.virtual_stages or 1}
+        recomputed = (True,) if given.recompute == "full" else (False, True)
+        layouts = [Layout(sharded=sharded, recompute=again, **named) for again in recomputed]
     for number, layout in enumerate(layouts, start=1):
         try:
             return plan_training(
@@ -155,8 +162,9 @@ def _training(
                 nodes=nodes,
                 precision=given.precision,
                 sequence=given.sequence or _SEQUENCE,
+                batch_tokens=given.batch_tokens,
                 layout=layout,
-                fsdp=holds == "sharded",
+                fsdp=sharded,
                 assumptions=assumptions,
             )
         except ValueError as refusal:
@@ -170,21 +178,28 @@ def _training(
 def _with_plan(workload: Workload, form: Form, given: Settings, plan: "Plan") -> Settings:
     """Return the settings with the interval of the plan, and with its degrees if none is given."""
     seconds = given.checkpoint_seconds or round(plan.checkpoint_interval_seconds)
-    more = {"checkpoint_seconds": seconds, "recompute": "full recomputation" in str(plan["layout"].value)}
+    more: dict[str, Any] = {"checkpoint_seconds": seconds}
+    more |= {"recompute": "full"} if "full recomputation" in str(plan["layout"].value) else {}
     # A step, and a checkpoint, with room; in whole minutes.
     needed = plan.number("step_seconds") + _ROOM * plan.number("checkpoint_stall_seconds")
     more["request_seconds"] = max(given.request_seconds, 60 * ceil(needed / 60))
     if "checkpoint_steps" in form.settings:
         steps = max(1, round(seconds / plan.number("step_seconds")))
         more["checkpoint_steps"] = given.checkpoint_steps or (0 if workload.by_time else steps)
-        # The steps of the plan.
         more["sequence"] = given.sequence or _SEQUENCE
-        gpus = round(plan.number("gpus"))
-        more["batch"] = max(1, round(plan.number("batch_tokens") / more["sequence"] / gpus))
     has_stages = workload.own_stages and given.recipe.startswith(workload.own_stages)
     if not has_stages and set(DEGREES) <= set(form.settings) and not any(getattr(given, name) for name in DEGREES):
-        more |= {name: int(plan.number(name)) for name in DEGREES if name in plan}
-    return replace(given, **more)  # type: ignore[arg-type]  # whole numbers by their names
+        taken = (*DEGREES, *({"micro_batch"} & set(form.settings) if not given.micro_batch else ()))
+        more |= {name: int(plan.number(name)) for name in taken if name in plan}
+    result = replace(given, **more)
+    return replace(result, batch=_batch(result, plan)) if "checkpoint_steps" in form.settings else result
+
+
+def _batch(given: Settings, plan: "Plan") -> Fraction:
+    """Return the sequences of a step of the plan for each GPU: whole micro-batches for each replica."""
+    replica, micro = prod(getattr(given, name) or 1 for name in DEGREES[:-1]), given.micro_batch or 1
+    sequences = plan.number("batch_tokens") / (given.sequence or _SEQUENCE) * replica / plan.number("gpus")
+    return Fraction(micro * max(1, round(sequences / micro)), replica)
 
 
 def _too_full(size: int, lustre: LustreSpec | None) -> list[Message]:

@@ -1,5 +1,7 @@
 """Arguments of the program of an sbatch file, from the settings of its workload."""
 
+from fractions import Fraction
+
 from ultracluster.workloads._slurm_form import SlurmForm
 from ultracluster.workloads._workload import Settings
 
@@ -11,8 +13,9 @@ def overrides(form: SlurmForm, given: Settings) -> str:
     return f"overrides=({words})"
 
 
-def _times(number: int) -> str:
-    return f"$((SLURM_JOB_NUM_NODES * gpus_per_node * {number}))"
+def _times(number: Fraction) -> str:
+    share = f" / {number.denominator}" if number.denominator > 1 else ""
+    return f"$((SLURM_JOB_NUM_NODES * gpus_per_node * {number.numerator}{share}))"
 
 
 def requires(given: Settings) -> list[str]:

@@ -1,12 +1,12 @@
 """Training with frameworks of others: torchtitan, Megatron Bridge and MaxText."""
 
-from ultracluster.workloads._frameworks import DEGREES, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._frameworks import DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, MEGATRON_SET, TITAN_JOB, TITAN_SET
 from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "checkpoint_steps", "gate")
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", "checkpoint_steps", "gate")
 
 #: Rows of the table of workloads.
 TRAINING = (
@@ -61,7 +61,7 @@ TRAINING = (
                 framework=MEGATRON_BRIDGE,
                 recipe="qwen3_8b_pretrain_config",
                 cache=True,
-                settings=_SETTINGS,
+                settings=(*_SETTINGS, *LAYOUT),
             ),
             MEGATRON_JOB,
             MEGATRON_SET,

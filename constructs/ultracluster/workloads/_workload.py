@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 #: Families of orchestrators that share their job files.
 Family = Literal["slurm", "kubernetes"]
@@ -26,10 +27,16 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "pipeline_parallel": "stages of the pipeline",
         "context_parallel": "GPUs that share a sequence",
         "expert_parallel": "GPUs that share the experts of a layer",
+        "virtual_stages": "parts of a stage in the interleaved schedule",
+        "micro_batch": "sequences that a replica computes at once",
+        "batch_tokens": "tokens of a step",
+        "recompute": "activations that the backward pass computes again: full, or auto by the size of the model",
+        "sharding": "state that replicas share: optimizer, or all with FSDP",
         "checkpoint_steps": "steps between two checkpoints",
         "checkpoint_seconds": "seconds between two checkpoints",
         "parameters": "parameters of the model, such as 70B: it must fit",
         "active_parameters": "parameters that a token uses, of a mixture of experts",
+        "layers": "layers of the model, by default those of Llama 3 at its size",
         "sequence": "tokens of a sequence",
         "precision": "bf16 or fp8",
         "prefill": "nodes that compute prompts",
@@ -42,6 +49,15 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "gate": "test of the nodes before the job starts: nccl, nodes or no",
         "name": "name of the job on Kubernetes: one of the same name continues from its checkpoints",
         "software": "oldest versions instead of those of the type, such as driver=590,nccl=2.30",
+    }
+)
+#: Settings with few values.
+CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "precision": ("bf16", "fp8"),
+        "recompute": ("auto", "full"),
+        "sharding": ("optimizer", "all"),
+        "gate": get_args(Gate),
     }
 )
 
@@ -125,15 +141,20 @@ class Settings:
         pipeline_parallel: Stages of the pipeline. By default, those of the recipe.
         context_parallel: GPUs that share a sequence. By default, those of the recipe.
         expert_parallel: GPUs that share the experts of a layer. By default, those of the recipe.
+        virtual_stages: Parts of a stage in the interleaved schedule. By default, one.
+        micro_batch: Sequences that a replica computes at once. By default, that of the plan, or one.
+        batch_tokens: Tokens of a step. By default, those of the plan.
+        sharding: State that replicas share.
         checkpoint_steps: Steps between two checkpoints. By default, those of the plan, or without a size of the model
             those of the framework.
         checkpoint_seconds: Seconds between two checkpoints. By default, those of the plan.
-        recompute: Whether the backward pass computes all activations again, which the plan needs.
+        recompute: Activations that the backward pass computes again. By default, all if the plan needs it.
         batch: Sequences of a step for each GPU, of the plan. By default, those of the recipe.
         request_seconds: Seconds before its end at which a job gets the request to write a checkpoint: more than the
             plan's checkpoint takes.
         parameters: Parameters of the model. By default, its memory is not checked.
         active_parameters: Parameters that a token uses. By default, all.
+        layers: Layers of the model. By default, those of Llama 3 at its size.
         sequence: Tokens of a sequence. By default, those of the framework; 8,192 where memory follows from it.
         precision: Precision of matrix multiplications, and of the weights of a server.
         prefill: Nodes that compute prompts. By default, half of the nodes.
@@ -155,13 +176,18 @@ class Settings:
     pipeline_parallel: int | None = None
     context_parallel: int | None = None
     expert_parallel: int | None = None
+    virtual_stages: int | None = None
+    micro_batch: int | None = None
+    batch_tokens: int | None = None
+    sharding: Literal["optimizer", "all"] = "optimizer"
     checkpoint_steps: int | None = None
     checkpoint_seconds: int | None = None
-    recompute: bool = False
-    batch: int | None = None
+    recompute: Literal["auto", "full"] = "auto"
+    batch: Fraction | None = None
     request_seconds: int = 300
     parameters: float | None = None
     active_parameters: float | None = None
+    layers: int | None = None
     sequence: int | None = None
     precision: Literal["bf16", "fp8"] = "bf16"
     prefill: int | None = None
