@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from support.nccl_output import output
 from ultracluster.boot import deep_check
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure
+from ultracluster.catalogue.ec2 import NCCL_FIGURES
+from ultracluster.catalogue.ec2._nccl_floors import NcclFigure
 
 GIB = 2**30
 

@@ -22,7 +22,6 @@ from support.node_boot import AWS_TOOL, STAND_IN, Node
 from ultracluster import compute
 from ultracluster.boot import LUSTRE_EFA_UNIT, EfaBundle, LustreClient, Mount, NodeBoot, NodeFile, scripts, slurm_boot
 from ultracluster.boot._node_files import mount_unit
-from ultracluster.boot._slurm_boot import MOUNTS_METRICS, MOUNTS_STATE
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 from ultracluster.compute._boot import TOKEN_BYTES, USER_DATA_LIMIT_BYTES
 
@@ -247,8 +246,8 @@ def test_the_check_reads_the_list_that_is_written(tmp_path: Path) -> None:
     mounts = [OVER_TCP, HOME]
     node.should_mount(*file(slurm_boot(LOGIN, mounts), "/etc/ultracluster/mounts").splitlines())
     assert node.run("mount-check").returncode == 0
-    assert (node.root / MOUNTS_STATE.removeprefix("/")).read_text() == "ok\n"
-    assert (node.root / MOUNTS_METRICS.removeprefix("/")).is_file()
+    assert (node.root / "run/ultracluster/health/mounts").read_text() == "ok\n"
+    assert (node.root / "var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom").is_file()
 
 
 def test_efa_then_mounts_then_check_then_slurmd() -> None:

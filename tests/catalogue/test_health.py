@@ -2,8 +2,7 @@ from collections import Counter
 
 import pytest
 
-from ultracluster.catalogue.ec2 import NCCL_FIGURES
-from ultracluster.catalogue.ec2._nccl_floors import nccl_figure
+from ultracluster.catalogue.ec2 import NCCL_FIGURES, nccl_figure, nccl_nodes
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy, xids
 from ultracluster.catalogue.monitoring._xid_generations import GpuGeneration, xid_policy
 from ultracluster.catalogue.monitoring._xids import _APPLICATION, _FATAL, _RESET, _WATCH
@@ -29,12 +28,13 @@ def test_policies_differ_by_generation_of_gpus() -> None:
     assert xid_policy(999, GpuGeneration.AMPERE) is XidPolicy.WATCH
 
 
-def test_a_figure_counts_for_its_own_nodes_and_message_only() -> None:
-    figure = nccl_figure("p5.48xlarge", nodes=2, message_bytes=2 * 2**30)
+def test_the_figure_of_a_type_is_that_of_the_largest_message_on_the_fewest_nodes() -> None:
+    figure = nccl_figure("p5.48xlarge")
     assert figure is not None
-    assert figure.floor_gb_per_s == pytest.approx(443 * 0.8, abs=0.1)
-    assert nccl_figure("p5.48xlarge", nodes=64, message_bytes=2 * 2**30) is None
-    assert nccl_figure("p5en.48xlarge", nodes=2, message_bytes=2 * 2**30) is None
+    assert (figure.nodes, figure.message_bytes) == (2, 16 * 2**30)
+    assert figure.floor_gb_per_s == pytest.approx(487 * 0.8, abs=0.1)
+    assert nccl_figure("p5en.48xlarge") is None
+    assert [nccl_nodes(name) for name in ("p6-b200.48xlarge", "p5en.48xlarge")] == [4, 2]
 
 
 def test_no_two_figures_are_for_the_same_run() -> None:

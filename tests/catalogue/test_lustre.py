@@ -61,7 +61,7 @@ def test_quotas_have_a_code_and_a_default_of_their_own() -> None:
     ]  # fmt: skip
 
 
-def test_a_file_system_gives_baseline_burst_and_network_each_by_its_name() -> None:
+def test_a_file_system_gives_baseline_and_network_each_by_its_name() -> None:
     spec = LustreSpec(
         deployment_type="PERSISTENT_2",
         storage_type="SSD",
@@ -71,9 +71,8 @@ def test_a_file_system_gives_baseline_burst_and_network_each_by_its_name() -> No
     )
     tib = Fraction(24_000, 1024)
     assert (spec.disk_read_mb_per_s, spec.disk_write_mb_per_s) == (250 * tib, 250 * tib)
-    assert (spec.disk_burst_mb_per_s, spec.network_mb_per_s) == (500 * tib, 640 * tib)
-    assert spec.network_burst_mb_per_s == 1300 * tib
-    assert (spec.disk_iops, spec.metadata_iops_given) == (None, 12_000)
+    assert spec.network_mb_per_s == 640 * tib
+    assert spec.metadata_iops_given == 12_000
     assert (spec.storage_servers, spec.metadata_servers, spec.addresses) == (10, 1, 11)
     assert spec.usd_per_month == 5_040
 
@@ -82,8 +81,8 @@ def test_scratch_writes_at_half_the_speed_at_which_it_reads() -> None:
     spec = LustreSpec(deployment_type="SCRATCH_2", storage_type="SSD", capacity_gib=50_400)
     tib = Fraction(50_400, 1024)
     assert (spec.disk_read_mb_per_s, spec.disk_write_mb_per_s) == (200 * tib, 100 * tib)
-    assert (spec.network_mb_per_s, spec.network_burst_mb_per_s) == (200 * tib, 1300 * tib)
-    assert (spec.disk_burst_mb_per_s, spec.metadata_iops_given, spec.usd_per_month) == (None, None, None)
+    assert spec.network_mb_per_s == 200 * tib
+    assert (spec.metadata_iops_given, spec.usd_per_month) == (None, None)
 
 
 @pytest.mark.parametrize(("gib", "servers"), [(1_200, 2), (2_400, 2), (4_800, 3), (9_600, 5), (50_400, 22)])
@@ -92,16 +91,16 @@ def test_scratch_has_the_servers_of_the_table_of_aws(gib: int, servers: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("mode", "size", "cache", "iops"),
+    ("mode", "size", "cache"),
     [
-        ("PROPORTIONAL_TO_THROUGHPUT_CAPACITY", None, 40_000, 120_000),
-        ("USER_PROVISIONED", 64, 64, 192),
-        ("USER_PROVISIONED", 262_144, 262_144, 320_000),
-        ("NO_CACHE", None, 0, None),
+        ("PROPORTIONAL_TO_THROUGHPUT_CAPACITY", None, 40_000),
+        ("USER_PROVISIONED", 64, 64),
+        ("USER_PROVISIONED", 262_144, 262_144),
+        ("NO_CACHE", None, 0),
     ],
 )
 def test_intelligent_tiering_gives_by_the_step_and_by_its_read_cache(
-    mode: tiering.ReadCacheMode, size: int | None, cache: int, iops: int | None
+    mode: tiering.ReadCacheMode, size: int | None, cache: int
 ) -> None:
     spec = LustreSpec(
         deployment_type="PERSISTENT_2",
@@ -114,9 +113,9 @@ def test_intelligent_tiering_gives_by_the_step_and_by_its_read_cache(
     )
     assert spec.disk_read_mb_per_s == spec.disk_write_mb_per_s == 8_000
     assert spec.network_mb_per_s == 25_000
-    assert (spec.cache_gib, spec.disk_iops, spec.metadata_iops_given) == (cache, iops, 6_000)
+    assert (spec.cache_gib, spec.metadata_iops_given) == (cache, 6_000)
     assert (spec.storage_servers, spec.metadata_servers, spec.most_gib) == (2, 1, 1024 * 1024)
-    assert (spec.network_burst_mb_per_s, spec.disk_burst_mb_per_s, spec.usd_per_month) == (None, None, None)
+    assert spec.usd_per_month is None
 
 
 def test_the_network_of_no_file_system_is_slower_than_its_disks() -> None:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import EXAMPLES, ROOT
-from ultracluster.catalogue.ec2 import INSTANCE_TYPES, NCCL_FIGURES, NcclFigure
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, NCCL_FIGURES
+from ultracluster.catalogue.ec2._nccl_floors import NcclFigure
 from ultracluster.clusterfile import ClusterFile, load, loads
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads import IMAGES, ContainerImage, JobFile, slurm_jobs

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.kubernetes_data import GPU_TYPES, cluster, gb200, nodes
-from ultracluster.catalogue.ec2 import interfaces
+from ultracluster.catalogue.ec2 import interfaces, nccl_figure
 from ultracluster.kubernetes import Object, Platform, platform
 from ultracluster.workloads import IMAGES
 from ultracluster.workloads._kubernetes_gang import job_set, train_job
-from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for
+from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check
 from ultracluster.workloads._kubernetes_inference import leader_worker_set
 
 # What AWS's guide and AWS's samples request on each type: pods of 512 GPUs, GPUs and EFA devices of a pod.
@@ -219,7 +219,7 @@ def test_the_nccl_test_is_held_against_a_floor_only_where_one_is_published(type:
     spec = nccl_check(item, item.nodes[0])[0]["spec"]["mpiReplicaSpecs"]
     env = {row["name"]: row.get("value") for row in spec["Launcher"]["template"]["spec"]["containers"][0]["env"]}
     assert (env["FLOOR"], spec["Worker"]["replicas"], env["RANKS"]) == (floor, workers, str(workers * 8))
-    assert (nccl_figure_for(item.nodes[0]) is None) == (floor == "")
+    assert (nccl_figure(item.nodes[0].instance_type.name) is None) == (floor == "")
 
 
 def test_rejects_an_nccl_test_on_one_node() -> None:

@@ -26,11 +26,6 @@ from ultracluster.rules import ARGUMENT, Refusal, error, shared
 
 #: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
 LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
-#: File with the state of a node's mounts: `ok`, or `failed: REASON`. No file: nothing was checked since the boot.
-MOUNTS_STATE = "/run/ultracluster/health/mounts"
-#: Metrics of the mounts, in the directory that node_exporter's textfile collector reads.
-MOUNTS_METRICS = "/var/lib/node_exporter/textfile_collector/ultracluster_mounts.prom"
-
 _CHECK = "ultracluster-mount-check"
 #: Where a bundle may be: no character that systemd or a shell would read as its own.
 BUNDLE_URL = re.compile(

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ultracluster.catalogue.ec2 import nccl_figure, nccl_nodes
 from ultracluster.kubernetes import PYTHON, Object, Platform, PlatformNodes, Team, job_name
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
 from ultracluster.workloads._containers import CONTAINERS, container_tag
 from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
 from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
-from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check, nccl_figure_for, nccl_nodes
+from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
 from ultracluster.workloads._kubernetes_rl import rl_job
 from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
@@ -64,7 +65,7 @@ class KubernetesForm(Form):
 
 
 def _nccl_title(group: PlatformNodes, nodes: int) -> str:
-    figure = nccl_figure_for(group)
+    figure = nccl_figure(group.instance_type.name)
     floor = f"a floor of {figure.floor_gb_per_s:g} GB/s" if figure and figure.nodes == nodes else "no floor, for none"
     return f"NCCL's all-reduce on nodes of {group.name}, with {floor}{'' if 'GB' in floor else ' is published'}"
 
@@ -225,14 +226,14 @@ NCCL = KubernetesForm(
     kind="MPIJob",
     title=_nccl_title,
     objects=lambda platform, group, _, given: nccl_check(platform, group, nodes=given.nodes),
-    nodes=nccl_nodes,
+    nodes=lambda group: nccl_nodes(group.instance_type.name),
 )
 ALL_TO_ALL = KubernetesForm(
     file="nccl-alltoall.yaml",
     kind="MPIJob",
     title=lambda group, nodes: f"NCCL's all-to-all on nodes of {group.name}, with no floor, for none is published",
     objects=lambda platform, group, _, given: nccl_check(platform, group, nodes=given.nodes, operation="alltoall"),
-    nodes=nccl_nodes,
+    nodes=lambda group: nccl_nodes(group.instance_type.name),
 )
 
 

@@ -9,7 +9,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from ultracluster.boot import breaker_limit, scripts
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, NcclFigure, oldest_software
+from ultracluster.catalogue.ec2 import nccl_figure, nccl_nodes, oldest_software
 from ultracluster.kubernetes import (
     ACCOUNT,
     HEALTH,
@@ -34,7 +34,6 @@ DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04"
 #: https://docs.aws.amazon.com/linux/al2023/ug/base-container.html (read 2026-11-21)
 CORDON_IMAGE = "public.ecr.aws/amazonlinux/amazonlinux:2023"
 # Where nothing is published: two nodes, the fewest that use the network, and a message that fills it.
-_NODES = 2
 _BYTES = 16 * 2**30
 _DCGM_LEVEL = 2
 # Level 2 takes up to ten minutes; an all-reduce with its start a few.
@@ -127,8 +126,8 @@ def nccl_check(
     Raises:
         Refusal: If the group has too few nodes.
     """
-    figure = nccl_figure_for(group)
-    nodes = nodes or nccl_nodes(group)
+    figure = nccl_figure(group.instance_type.name)
+    nodes = nodes or nccl_nodes(group.instance_type.name)
     figure = figure if figure and figure.nodes == nodes and operation == "all-reduce" else None
     if group.working < nodes:
         raise Refusal("", JOB_NODES(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}"))
@@ -188,18 +187,6 @@ def nccl_check(
         ),
         job_policy(name, HEALTH, {"training.kubeflow.org/job-name": name}),
     ]
-
-
-def nccl_figure_for(group: PlatformNodes) -> NcclFigure | None:
-    """Return the published figure with the largest message of the fewest nodes of the type, or None."""
-    known = [row for row in NCCL_FIGURES if row.instance_type == group.instance_type.name]
-    return min(known, key=lambda row: (row.nodes, -row.message_bytes), default=None)
-
-
-def nccl_nodes(group: PlatformNodes) -> int:
-    """Return the number of nodes with a known floor, or else two, the fewest that use the network."""
-    figure = nccl_figure_for(group)
-    return figure.nodes if figure else _NODES
 
 
 def _with_cordon(pod: Object, group: PlatformNodes, check: str, target: list[Object]) -> Object:

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Literal
 
 from ultracluster.boot import scripts
-from ultracluster.catalogue.ec2 import NCCL_FIGURES, Architecture, oldest_software
+from ultracluster.catalogue.ec2 import Architecture, nccl_nodes, oldest_software
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
@@ -83,7 +83,7 @@ def slurm_forms(workload: Workload) -> tuple[SlurmForm, ...]:
 
 def slurm_nodes(form: SlurmForm, queue: QueueShape) -> int:
     """Return the nodes of a job by default."""
-    few = min(queue.nodes, queue.segment or _nccl_nodes(queue))
+    few = min(queue.nodes, queue.segment or nccl_nodes(queue.instance_type.name))
     return {"all": queue.nodes, "few": few, "pair": 2, "one": 1}[form.nodes]
 
 
@@ -278,12 +278,6 @@ def _of_user(queue: QueueShape) -> str:
 def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
     """Return the directory of the run: by default, one for each job."""
     return ["run_is_given=${RUN:+yes}", f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"']
-
-
-def _nccl_nodes(queue: QueueShape) -> int:
-    """Return the number of nodes with a known floor, or else two, the fewest that use the network."""
-    known = [figure.nodes for figure in NCCL_FIGURES if figure.instance_type == queue.instance_type.name]
-    return known[0] if known else 2
 
 
 def _body(name: str) -> str:

@@ -28,7 +28,7 @@ from ultracluster.catalogue.ec2._interfaces import (
     default_layout,
     interfaces,
 )
-from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, NcclFigure
+from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, nccl_figure, nccl_nodes
 from ultracluster.catalogue.ec2._nvlink import nvlinks
 from ultracluster.catalogue.ec2._offerings import CAPACITY_BLOCKS, OFFERED, READ_ON, offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of, partition_of, partition_problem
@@ -87,7 +87,6 @@ __all__ = [
     "Interface",
     "Kind",
     "Layout",
-    "NcclFigure",
     "NetworkCard",
     "Purchase",
     "SoftwareFloor",
@@ -108,6 +107,8 @@ __all__ = [
     "is_local_zone",
     "known_type",
     "moves",
+    "nccl_figure",
+    "nccl_nodes",
     "nvlinks",
     "offered_in",
     "oldest_software",

@@ -47,7 +47,13 @@ NCCL_FIGURES: Annotated[
 )
 
 
-def nccl_figure(instance_type: str, *, nodes: int, message_bytes: int) -> NcclFigure | None:
-    """Return the figure for exactly these values, or None."""
-    requested = (instance_type, nodes, message_bytes)
-    return next((row for row in NCCL_FIGURES if (row.instance_type, row.nodes, row.message_bytes) == requested), None)
+def nccl_figure(instance_type: str) -> NcclFigure | None:
+    """Return the figure of the largest message on the fewest nodes of a type, or None."""
+    known = [row for row in NCCL_FIGURES if row.instance_type == instance_type]
+    return min(known, key=lambda row: (row.nodes, -row.message_bytes), default=None)
+
+
+def nccl_nodes(instance_type: str) -> int:
+    """Return the fewest nodes of a type with a figure, or else two, the fewest that use the network."""
+    figure = nccl_figure(instance_type)
+    return figure.nodes if figure else 2

@@ -97,9 +97,8 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
     if requested.scaling_tier not in eks.SCALING_TIERS:
         yield _TIER((*_HERE, "scaling-tier"), not_one_of(requested.scaling_tier, eks.SCALING_TIERS, SCALING_TIER))
     if requested.existing is not None:
-        for key in sorted(NEW_CLUSTER_KEYS & requested.model_fields_set):
-            message = "describes a new cluster, and kubernetes.existing names an existing one; remove one of the two"
-            yield _EXISTING((*_HERE, key.replace("_", "-")), message, at_key=True)
+        given = NEW_CLUSTER_KEYS & requested.model_fields_set
+        yield from _EXISTING.of_new(_HERE, given, "cluster", "kubernetes.existing")
     for name in requested.add_ons:
         path: Path = (*_HERE, "add-ons", name)
         if name.startswith(eks_add_ons.HYPERPOD) and name not in draft.traits.kubernetes_nodes.add_ons:

@@ -80,9 +80,7 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
         yield _SOLD((*_PATH, "tier"), message)
     yield from _check_adopted(lustre)
     if lustre.existing is not None:
-        for key in sorted(lustre.model_fields_set - _OF_EXISTING):
-            message = "describes a new file system, and existing names an existing one; remove one of the two"
-            yield _EXISTING((*_PATH, key.replace("_", "-")), message, at_key=True)
+        yield from _EXISTING.of_new(_PATH, lustre.model_fields_set - _OF_EXISTING, "file system")
         return
     if lustre.lustre_version is not None and lustre.lustre_version not in facts.VERSIONS:
         message = not_one_of(lustre.lustre_version, facts.VERSIONS, LUSTRE_VERSION)
@@ -94,9 +92,8 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
     if goal is not None and (goal.model is None) == (goal.size is None):
         message = "specify its size: either model: 70 B, its parameters, or size: 1 TB"
         yield _CHECKPOINT((*_PATH, "checkpoint"), message)
-    if lustre.backups is not None and lustre.backups.days not in range(1, _MOST_BACKUP_DAYS + 1):
-        message = f"daily backups are kept for whole days, 1 d to {_MOST_BACKUP_DAYS} d, got {lustre.backups}"
-        yield _BACKUPS((*_PATH, "backups"), message)
+    if lustre.backups is not None:
+        yield from _BACKUPS.of_days((*_PATH, "backups"), "daily backups", lustre.backups, _MOST_BACKUP_DAYS)
     yield from check_file_system(lustre)
 
 

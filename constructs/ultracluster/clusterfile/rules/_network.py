@@ -37,9 +37,7 @@ def check_network(draft: Draft) -> Iterator[Problem]:
     network = draft.network
     no_controller = "a Local Zone has neither NAT gateways nor Slurm controllers"
     if network.existing is not None:
-        for key in sorted(network.model_fields_set - {"existing"}):
-            message = "describes a new VPC, and network.existing names an existing one; remove one of the two"
-            yield _EXISTING(("network", key.replace("_", "-")), message, at_key=True)
+        yield from _EXISTING.of_new(("network",), network.model_fields_set - {"existing"}, "VPC", "network.existing")
         if is_local_zone(draft.zone):
             message = f"{draft.zone} is a Local Zone, and {no_controller}: let the cluster make its VPC"
             message += ", with network.control-plane-zone"

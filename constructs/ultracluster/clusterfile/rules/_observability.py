@@ -46,9 +46,7 @@ def check_observability(draft: Draft) -> Iterator[Problem]:
             message = "has no effect with profile: none; remove it, or the profile"
             yield _OFF((*_PATH, key.replace("_", "-")), message, at_key=True)
         return
-    if requested.retention.days not in range(1, MOST_RETENTION_DAYS + 1):
-        message = f"metrics are kept for whole days, 1 d to {MOST_RETENTION_DAYS} d, got {requested.retention}"
-        yield _RETENTION((*_PATH, "retention"), message)
+    yield from _RETENTION.of_days((*_PATH, "retention"), "metrics", requested.retention, MOST_RETENTION_DAYS)
     yield from _check_alerts(requested)
     yield from _check_grafana(requested, valid(lambda: draft.region))
     if requested.workspace is not None:

@@ -85,9 +85,7 @@ def _check_existing(home: Home) -> Iterator[Problem]:
         )
         yield _EXISTING(path, message, at_key=True)
         return
-    for name in sorted(home.model_fields_set & _KEYS[home.type]):
-        message = "describes a new file system, and existing names an existing one; remove one of the two"
-        yield _EXISTING((*_PATH, name), message, at_key=True)
+    yield from _EXISTING.of_new(_PATH, home.model_fields_set & _KEYS[home.type], "file system")
     required = _REQUIRED[home.type]
     if missing := [name for name in required if getattr(existing, name) is None]:
         message = f"of the type {home.type} needs {' and '.join(required)}; {' and '.join(missing)} is missing"
@@ -152,9 +150,7 @@ def check_slurm_home(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_openzfs(home: Home, draft: Draft) -> Iterator[Problem]:
-    if home.backups.days not in range(1, openzfs.MOST_BACKUP_DAYS + 1):
-        message = f"daily backups are kept for whole days, 1 d to {openzfs.MOST_BACKUP_DAYS} d, got {home.backups}"
-        yield _BACKUPS((*_PATH, "backups"), message)
+    yield from _BACKUPS.of_days((*_PATH, "backups"), "daily backups", home.backups, openzfs.MOST_BACKUP_DAYS)
     yield from until_invalid(_check_clients(home, draft))
     # The rules of throughput and region are acceptable, so errors that both do not change are of the other rule.
     seen: set[str] = set()

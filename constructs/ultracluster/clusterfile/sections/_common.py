@@ -48,8 +48,8 @@ _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
 _TAG_NAME = re.compile(r"[\w .:/=+\-@]{1,128}")
 _TAG_VALUE = re.compile(r"[\w .:/=+\-@]{0,256}")
 # As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
-_DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({_DOMAIN}\.)+{_DOMAIN}", re.ASCII)
+DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({DOMAIN}\.)+{DOMAIN}", re.ASCII)
 
 
 def region(value: object) -> str:

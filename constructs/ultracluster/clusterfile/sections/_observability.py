@@ -13,8 +13,7 @@ from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.planning.workload import SERIES_PER_NODE
 
-_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_HOST = rf"https://{_LABEL}(\.{_LABEL})*(:[0-9]{{1,5}})?"
+_HOST = rf"https://{t.DOMAIN}(\.{t.DOMAIN})*(:[0-9]{{1,5}})?"
 
 Profile = Annotated[str, w.choice((*SERIES_PER_NODE, "none"), "a profile")]
 GrafanaKind = Annotated[str, w.choice(("self-hosted", "managed", "none"), "a kind of Grafana")]

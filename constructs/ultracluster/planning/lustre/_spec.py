@@ -107,26 +107,11 @@ class LustreSpec(LustreOverrides):
         return self.disk_read_mb_per_s
 
     @property
-    def disk_burst_mb_per_s(self) -> Fraction | None:
-        """Burst disk throughput, or None if AWS publishes no figure."""
-        burst = ssd.tier(self.mb_per_s_per_tib).disk_burst if self.mb_per_s_per_tib else None
-        return None if burst is None else self._of_tib(burst)
-
-    @property
     def network_mb_per_s(self) -> Fraction:
         """Network throughput, baseline: reads of what the servers have in memory."""
         if self.throughput_capacity_mb_per_s is not None:
             return Fraction(self._steps * tiering.NETWORK_MB_PER_S_PER_STEP)
         return self._of_tib(ssd.tier(self.mb_per_s_per_tib).network if self.mb_per_s_per_tib else ssd.SCRATCH_NETWORK)
-
-    @property
-    def network_burst_mb_per_s(self) -> Fraction | None:
-        """Burst network throughput, on credits, or None if AWS publishes no figure."""
-        if self.storage_type == "INTELLIGENT_TIERING":
-            return None
-        tier = ssd.tier(self.mb_per_s_per_tib) if self.mb_per_s_per_tib else None
-        burst = tier.network_burst if tier else ssd.SCRATCH_NETWORK_BURST
-        return None if burst is None else self._of_tib(burst)
 
     @property
     def most_gib(self) -> int:
@@ -139,14 +124,6 @@ class LustreSpec(LustreOverrides):
         if self.read_cache_mode == "PROPORTIONAL_TO_THROUGHPUT_CAPACITY":
             return self._steps * tiering.READ_CACHE_GIB_PER_STEP
         return self.read_cache_gib or 0
-
-    @property
-    def disk_iops(self) -> int | None:
-        """IOPS of the SSD read cache, or None without a cache."""
-        if not self.cache_gib:
-            return None
-        most = self._steps * tiering.MOST_READ_CACHE_IOPS_PER_STEP
-        return min(self.cache_gib * tiering.READ_CACHE_IOPS_PER_GIB, most)
 
     @property
     def metadata_iops_given(self) -> int | None:

@@ -7,7 +7,7 @@ from ultracluster.catalogue.ec2 import instance_type as look_up
 from ultracluster.planning import Plan
 from ultracluster.planning.lustre import LustreClients
 from ultracluster.planning.workload._assumptions import Assumptions
-from ultracluster.planning.workload._machine import PRECISIONS, Precision, machine_of
+from ultracluster.planning.workload._machine import Precision, machine_of, precision_problems
 from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._requirements import add_resources
 from ultracluster.planning.workload._serving import Replica, Serving
@@ -57,7 +57,7 @@ def plan_inference(
             *absurd("tokens of reasoning", reasoning_tokens, 0, 1e8),
             *absurd("requests per second", requests_per_second, 1e-6, 1e9),
             *absurd("seconds per token", seconds_per_token, 1e-6, 1e4),
-            *([] if precision in PRECISIONS else [f"precision must be bf16 or fp8, got {precision!r}"]),
+            *precision_problems(precision),
             *assumptions.problems(),
         ]
     )

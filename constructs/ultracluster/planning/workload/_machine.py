@@ -1,15 +1,19 @@
 """Figures of an instance type that a training step depends on."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.training import MATMUL
 
 Precision = Literal["bf16", "fp8"]
-PRECISIONS = ("bf16", "fp8")
 
 _GIB = 1 << 30
+
+
+def precision_problems(precision: str) -> list[str]:
+    """Return the error of a precision that no plan has."""
+    return [] if precision in get_args(Precision) else [f"precision must be bf16 or fp8, got {precision!r}"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from ultracluster.planning import Plan
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._failures import interruptions, spare_nodes
 from ultracluster.planning.workload._layout import Layout
-from ultracluster.planning.workload._machine import PRECISIONS, Precision
+from ultracluster.planning.workload._machine import Precision, precision_problems
 from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._requirements import add_cost, add_file_system, add_resources
 from ultracluster.planning.workload._search import fastest
@@ -83,7 +83,7 @@ def plan_rl(
             *absurd("samples", samples, 1, 1e5),
             *absurd("tokens of a prompt", prompt_tokens, 1, 1e7),
             *absurd("tokens of a response", response_tokens, 1, 1e7),
-            *([] if precision in PRECISIONS else [f"precision must be bf16 or fp8, got {precision!r}"]),
+            *precision_problems(precision),
             *assumptions.problems(),
         ]
     )

@@ -8,7 +8,7 @@ from ultracluster.catalogue.ec2 import instance_type as look_up
 from ultracluster.planning import Kind, Plan
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._layout import Layout
-from ultracluster.planning.workload._machine import PRECISIONS, Precision, machine_of
+from ultracluster.planning.workload._machine import Precision, machine_of, precision_problems
 from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._resolve import MOST_NODES, Wanted, resolve
 from ultracluster.planning.workload._search import Job
@@ -75,7 +75,7 @@ def plan_training(
             *absurd("the sequence", sequence, 1, MOST_SEQUENCE),
             *absurd("tokens of a step", batch_tokens, longest, 1e10),
             *absurd("the price", dollars_per_node_hour, 0, 1e5),
-            *([] if precision in PRECISIONS else [f"precision must be bf16 or fp8, got {precision!r}"]),
+            *precision_problems(precision),
             *assumptions.problems(),
         ]
     )
