@@ -23,7 +23,7 @@ _VARIABLES = (
     """Environment variables of other software that job files set, all of them. None tunes NCCL or libfabric."""
 )
 _TRAINING = (
-    "[Job](dashboards.md#job): MFU, goodput, the time of a step, and who holds it up; [Network](dashboards.md#network)"
+    "[Job](dashboards.md#job): MFU, goodput, time of a step, the slowest nodes; [Network](dashboards.md#network)"
 )
 _SERVING = "[Inference](dashboards.md#inference): queue, time to the first token, cache; [Node](dashboards.md#node)"
 _LOOK = {

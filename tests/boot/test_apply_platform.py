@@ -96,7 +96,7 @@ def test_applies_the_bundle_with_the_values_of_the_deployment(run: Run, tmp_path
     kubeconfig = tmp_path / "root/etc/ultracluster/kubeconfig"
     assert f"aws eks update-kubeconfig --region us-east-2 --name orca --kubeconfig {kubeconfig}" in calls
     assert (
-        f"engine -m ultracluster.platform apply --few-sick --kubeconfig {kubeconfig} --bundle {content}/bundle "
+        f"engine -m ultracluster.platform apply --allow-unhealthy --kubeconfig {kubeconfig} --bundle {content}/bundle "
         f"--values {content}/values.json PYTHONPATH={content} kubectl={tmp_path}/root/usr/local/bin/kubectl"
     ) in calls
     assert json.loads((content / "values.json").read_text()) == VALUES
@@ -142,7 +142,7 @@ def test_a_second_run_fetches_nothing_again_and_needs_no_signal(run: Run, tmp_pa
 
 
 def test_a_new_host_fails_no_update_of_something_else(run: Run, tmp_path: Path) -> None:
-    # Its content was applied before. The nodes that are sick today would fail the update, and its rollback.
+    # Its content was applied before. The nodes that are unhealthy today would fail the update, and its rollback.
     done = run(ENGINE_CODE="1", ANSWER="<Message>Request has expired</Message>403", TOPIC="arn:aws:sns:a:1:alerts")
     assert done.returncode == 0
     assert "--subject Platform of orca: not ready" in (tmp_path / "calls").read_text()

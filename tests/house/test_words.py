@@ -78,6 +78,13 @@ _PEOPLE = {
     r"(say|tell|ask)\(\)": "log, report, query",
     r"(ours|theirs)$": "library, other",
 }
+# States of people that nodes, processes and jobs do not have, in the library and the docs.
+_STATES = {
+    r"sick": "unhealthy, not ready",
+    r"(dead(?!-)|dies|died|dying)": "lost, fails, ended",
+    r"holds? (it|them) up": "slows, or name the slowest",
+    r"getting on": "progress",
+}
 # Names of variables in the library that a reader has to decode.
 _VARIABLES = re.compile(r"_*(wanted|strange|odd|gone|whose|how|which|beside|meant)_*")
 
@@ -183,7 +190,7 @@ def _phrases(text: str, phrases: Mapping[str, str] = _PHRASES) -> Iterator[tuple
 
 
 def _library_problems(text: str, suffix: str) -> Iterator[tuple[int, str]]:
-    yield from _phrases(text, _PEOPLE) if suffix in (".py", ".sh") else ()
+    yield from _phrases(text, _PEOPLE | _STATES) if suffix in (".py", ".sh") else ()
     for line, name in _bound(text) if suffix == ".py" else ():
         if _VARIABLES.fullmatch(name):
             yield line, f"variable {name!r}: name the value"
@@ -207,6 +214,7 @@ def problems(unit: str) -> list[str]:
             *(_python_problems(text) if path.suffix == ".py" else ()),
             *(_shell_problems(text) if path.suffix == ".sh" else ()),
             *(_library_problems(text, path.suffix) if path.is_relative_to(ROOT / "constructs") else ()),
+            *(_phrases(text, _STATES) if path.suffix == ".md" and not unit.startswith("tests") else ()),
         ]
         result += [f"{path.relative_to(ROOT)}:{line}: {problem}" for line, problem in sorted(rows)]
     return result
@@ -256,7 +264,9 @@ def test_rejects_banned_words(text: str, problem: str) -> None:
     assert any(problem in row for _, row in [*_phrases(text), *_python_problems(text)])
 
 
-@pytest.mark.parametrize("text", ["# Only the node knows it.\n", "say() { echo; }\n", "f = lambda wanted: 1\n"])
+@pytest.mark.parametrize(
+    "text", ["# Only the node knows it.\n", "say() { echo; }\n", "f = lambda wanted: 1\n", "# A sick node.\n"]
+)
 def test_rejects_metaphors_in_the_library(text: str) -> None:
     assert [*_library_problems(text, ".sh" if "()" in text else ".py")]
 

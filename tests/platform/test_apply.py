@@ -421,17 +421,17 @@ def test_nodes_of_a_capacity_block_are_missing_between_its_start_and_its_end(sta
     assert ("missing: 64 of 64 nodes have not joined" in run.lines) == (not excuse)
 
 
-@pytest.mark.parametrize(("sick", "passed"), [(1, True), (3, True), (4, False)])
-def test_a_few_sick_nodes_fail_an_apply_and_no_deployment(sick: int, passed: bool) -> None:
-    run = Run(*(node(index, "train", efa=15 if index < sick else 16) for index in range(64)))
+@pytest.mark.parametrize(("unhealthy", "passed"), [(1, True), (3, True), (4, False)])
+def test_a_few_unhealthy_nodes_fail_an_apply_and_no_deployment(unhealthy: int, passed: bool) -> None:
+    run = Run(*(node(index, "train", efa=15 if index < unhealthy else 16) for index in range(64)))
     assert not run.apply(bundle())
     run.lines.clear()
-    assert run.apply(bundle(), few_sick=True) == passed
+    assert run.apply(bundle(), allow_unhealthy=True) == passed
     assert "missing: ip-10-0-0-0 (i-00000000000000000): 15 of 16 EFA devices are allocatable" in run.lines
-    assert run.lines[-1].startswith("gate: passed with a few sick nodes") == passed
+    assert run.lines[-1].startswith("gate: passed with a few unhealthy nodes") == passed
     # One of two nodes is half of a cluster.
     two = replace(bundle(), groups=[replace(bundle().groups[0], nodes=2)])
-    assert not Run(node(0, "train"), node(1, "train", efa=15)).apply(two, few_sick=True)
+    assert not Run(node(0, "train"), node(1, "train", efa=15)).apply(two, allow_unhealthy=True)
 
 
 def test_an_image_of_a_device_plugin_that_is_not_pulled_is_named_beside_the_devices() -> None:

@@ -56,8 +56,8 @@ def collected(bad: str, status: dict[str, Any]) -> Run:
 )
 def test_a_collector_that_is_not_ready_is_named_with_its_reason(status: dict[str, Any], reason: str) -> None:
     run = collected("ip-10-0-0-5", status)
-    # All nodes are well: what is missing is no sick node, and no deployment passes it over.
-    assert not run.apply(replace(bundle(), metrics=NAMESPACE), few_sick=True)
+    # All nodes are well: what is missing is no unhealthy node, and no deployment passes it over.
+    assert not run.apply(replace(bundle(), metrics=NAMESPACE), allow_unhealthy=True)
     assert "gate: metrics: arriving from 65 of 66 collectors" in run.lines
     assert f"missing: ip-10-0-0-5: pod node-metrics-ip-10-0-0-5: {reason}" in run.lines
 
@@ -67,6 +67,6 @@ def test_a_lost_node_of_the_system_fails_no_deployment() -> None:
     lost = run.cluster.objects["Node", "", "ip-10-0-0-100"]
     lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting"}]
     of = replace(bundle(), metrics=NAMESPACE)
-    assert run.apply(of, few_sick=True)
+    assert run.apply(of, allow_unhealthy=True)
     assert "missing: ip-10-0-0-100: pod node-metrics-ip-10-0-0-100: its node does not answer" in run.lines
     assert not run.apply(of)

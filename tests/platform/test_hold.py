@@ -46,7 +46,7 @@ def test_held_queues_go_on_when_the_nodes_are_back(run: Run, how: Any, policy: s
     assert run.lines[-3].startswith("gate: queues: 3 of 3 active")
 
 
-def test_a_few_sick_nodes_do_not_keep_the_queues_of_all_teams_held(run: Run) -> None:
+def test_a_few_unhealthy_nodes_do_not_keep_the_queues_of_all_teams_held(run: Run) -> None:
     hold_queues(run.cluster, bundle(), "drain", Options(seconds=0))
     del run.cluster.objects["Node", "", "ip-10-0-0-5"]
     run.lines.clear()

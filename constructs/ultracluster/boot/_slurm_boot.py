@@ -221,7 +221,7 @@ def _check_files(mounts: Sequence[Mount], *, efa: str) -> list[NodeFile]:
     ]
 
 
-# KillMode: a process that waits for a dead file system cannot be killed, and systemd would wait for it.
+# KillMode: a process that waits for a file system that does not answer cannot be killed, and systemd would wait for it.
 _CHECK_SERVICE = oneshot(
     "Check of the mounts",
     unit=(

@@ -173,7 +173,7 @@ class GrafanaContent(Construct):
             "Resource",
             resource_type="Custom::GrafanaContent",
             service_token=function.attr_arn,
-            # CloudFormation would wait for an hour if the function died.
+            # CloudFormation would wait for an hour if the function failed.
             service_timeout=cdk.Duration.minutes(15),
             properties={
                 "WorkspaceId": workspace_id,

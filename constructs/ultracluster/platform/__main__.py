@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     applying.add_argument("--skip", action="append", default=[], metavar="RELEASE", help="Do not install it.")
     applying.add_argument("--force-conflicts", action="store_true", help="Take over fields of other managers.")
     applying.add_argument("--timeout", type=int, default=30, metavar="MINUTES", help="For controllers, and the gate.")
-    applying.add_argument("--few-sick", action="store_true", help="Let a few sick nodes of a group pass the gate.")
+    applying.add_argument("--allow-unhealthy", action="store_true", help="Pass a few unhealthy nodes of a group.")
     applying.set_defaults(run=_apply)
     signing = commands.add_parser("token", help="Print an ExecCredential for kubectl.")
     for name in ("cluster", "region"):
@@ -61,7 +61,7 @@ def _apply(options: argparse.Namespace) -> bool:
         skip=options.skip,
         force=options.force_conflicts,
         seconds=options.timeout * 60,
-        few_sick=options.few_sick,
+        allow_unhealthy=options.allow_unhealthy,
         report=lambda line: print(line, flush=True),
     )
     bundle.selected(skip=options.skip, adopt=options.adopt)

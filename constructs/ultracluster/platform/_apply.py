@@ -35,7 +35,7 @@ from ultracluster.platform._releases import (
 from ultracluster.platform._tools import Tools
 
 _POLL_SECONDS = 10
-#: Time without a change after which a gate with a few sick nodes is passed.
+#: Time without a change after which a gate with a few unhealthy nodes is passed.
 _SETTLED_SECONDS = 300
 
 
@@ -48,7 +48,7 @@ class Options:
         skip: Releases that are not installed.
         force: Take over fields that another manager owns.
         seconds: Time for controllers and webhooks, and again for the gate.
-        few_sick: A few sick nodes do not fail the gate, so that they do not stop deployments.
+        allow_unhealthy: A few unhealthy nodes do not fail the gate, so that they do not stop deployments.
         report: Function that receives each line of progress.
     """
 
@@ -56,7 +56,7 @@ class Options:
     skip: Collection[str] = ()
     force: bool = False
     seconds: float = 1_800
-    few_sick: bool = False
+    allow_unhealthy: bool = False
     report: Callable[[str], None] = print
 
 
@@ -221,8 +221,8 @@ def _gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
             before, settled = lines, now + _SETTLED_SECONDS
         # Nodes that are still joining get some time.
         few = [line for line in lines if line.few and now >= min(settled, until)]
-        failed = [line for line in lines if line.missing and not (options.few_sick and line in few)]
-        # Queues that an update of nodes holds go on as soon as all else is there, but for a few sick nodes.
+        failed = [line for line in lines if line.missing and not (options.allow_unhealthy and line in few)]
+        # Queues that an update of nodes holds go on as soon as all else is there, but for a few unhealthy nodes.
         if all(line.queues or line in few for line in failed) and _resumed(tools, bundle, options):
             continue
         for line in lines if changed else ():
@@ -235,7 +235,7 @@ def _gate(tools: Tools, bundle: Bundle, options: Options) -> bool:
         options.report(f"queues: {', '.join(sorted(held))} are still held: run `ultracluster apply FILE` again")
     if not failed and any(line.missing for line in lines):
         options.report(
-            "gate: passed with a few sick nodes; `ultracluster apply FILE --gate` fails until they are repaired"
+            "gate: passed with a few unhealthy nodes; `ultracluster apply FILE --gate` fails until they are repaired"
         )
     return not failed
 

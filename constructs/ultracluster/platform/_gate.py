@@ -11,7 +11,7 @@ from ultracluster.platform._tools import Tools
 
 Object = dict[str, Any]
 # One node in four at most, two of a small group, and 5 % of a large one: the limit of nodes that repairs may take.
-_SICK_SHARE = 4
+_UNHEALTHY_SHARE = 4
 _NAMES = {"nvidia.com/gpu": "GPUs", "vpc.amazonaws.com/efa": "EFA devices"}
 
 
@@ -23,14 +23,14 @@ class Line:
         text: Summary.
         missing: What is missing, a text each.
         queues: True for the line of the queues, which a hold stops.
-        sick: Names of the nodes that are not ready, or lack devices.
-        few: True if all that is missing is of a few sick nodes, which do not stop the rest.
+        unhealthy: Names of the nodes that are not ready, or lack devices.
+        few: True if all that is missing is of a few unhealthy nodes, which do not stop the rest.
     """
 
     text: str
     missing: list[str] = field(default_factory=list)
     queues: bool = False
-    sick: frozenset[str] = frozenset()
+    unhealthy: frozenset[str] = frozenset()
     few: bool = False
 
 
@@ -46,7 +46,7 @@ def gate(tools: Tools, bundle: Bundle) -> list[Line]:
     if bundle.metrics:
         # Those of the system and of others have collectors too.
         down = {node["metadata"]["name"] for node in nodes if _not_ready(node)}
-        lines.append(_collectors(tools, bundle.metrics, down.union(*(line.sick for line in lines))))
+        lines.append(_collectors(tools, bundle.metrics, down.union(*(line.unhealthy for line in lines))))
     if bundle.applications:
         lines.append(_applications(tools, bundle.applications))
     return lines
@@ -69,7 +69,7 @@ def _stuck_devices(tools: Tools, bundle: Bundle) -> dict[str, str]:
 
 def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str], now: datetime) -> Line:
     missing: list[str] = []
-    sick = set()
+    unhealthy = set()
     ready = 0
     totals = dict.fromkeys(group.resources, 0)
     for node in nodes:
@@ -87,7 +87,7 @@ def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str], no
                 text = f"{count} of {expected} {_NAMES.get(resource, resource)} are allocatable"
                 missing.append(f"{name}: {text}; {reason}" if reason else f"{name}: {text}")
         if len(missing) > before:
-            sick.add(node["metadata"]["name"])
+            unhealthy.add(node["metadata"]["name"])
     # A group that waits for its capacity may have fewer nodes. Those that it has must be ready.
     excuse = group.excuse(now)
     absent = 0 if excuse else max(0, group.nodes - len(nodes))
@@ -99,8 +99,8 @@ def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str], no
         for resource, expected in group.resources.items()
     ]
     text = f"{group.name}: {', '.join(parts)}"
-    few = len(sick) + absent <= min(group.nodes // _SICK_SHARE, max(2, group.nodes // 20))
-    return Line(f"{text} ({excuse})" if excuse else text, missing, sick=frozenset(sick), few=few)
+    few = len(unhealthy) + absent <= min(group.nodes // _UNHEALTHY_SHARE, max(2, group.nodes // 20))
+    return Line(f"{text} ({excuse})" if excuse else text, missing, unhealthy=frozenset(unhealthy), few=few)
 
 
 def _name(node: Object) -> str:
@@ -157,7 +157,7 @@ def _volumes(tools: Tools, bundle: Bundle) -> list[Line]:
     return [Line(f"volumes: {sum(desired.values())} of {len(desired)} bound", missing or _absent("claim", desired))]
 
 
-def _collectors(tools: Tools, namespace: str, sick: Collection[str]) -> Line:
+def _collectors(tools: Tools, namespace: str, unhealthy: Collection[str]) -> Line:
     """Compare the collectors of metrics with their nodes.
 
     The agent of each has a probe: it is ready while the workspace accepts what it sends.
@@ -178,7 +178,7 @@ def _collectors(tools: Tools, namespace: str, sick: Collection[str]) -> Line:
         if _condition(pod, "Ready").get("status") != "True":
             node = pod["spec"].get("nodeName", "no node")
             missing.append(f"{node}: {stuck_pod(pod) or _silent(pod)}")
-            few &= node in sick
+            few &= node in unhealthy
     if ready < expected and not missing:
         missing.append(f"{expected - ready} collectors have no pod")
         few = False

@@ -55,7 +55,7 @@ finish() {
   if [ "$status" -ne 0 ]; then
     publish "not ready"
     signal FAILURE || true
-    # A new host runs what was applied before: nodes that are sick today would fail an update of something else, and
+    # A new host runs what was applied before: nodes that are unhealthy today would fail an update of something else, and
     # its rollback too. The topic has the result.
     [ -z "${expired:-}" ] || status=0
   else
@@ -103,5 +103,5 @@ aws eks update-kubeconfig --region "$AWS_REGION" --name "$CLUSTER" --kubeconfig 
 chmod 644 "$KUBECONFIG"
 echo "export KUBECONFIG=$KUBECONFIG" >"$root/etc/profile.d/ultracluster.sh"
 PATH=$root/usr/local/bin:$PATH PYTHONPATH=$state/content \
-  "$python" -m ultracluster.platform apply --few-sick --kubeconfig "$KUBECONFIG" \
+  "$python" -m ultracluster.platform apply --allow-unhealthy --kubeconfig "$KUBECONFIG" \
   --bundle "$state/content/bundle" --values "$state/content/values.json"

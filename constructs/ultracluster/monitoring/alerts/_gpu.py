@@ -109,7 +109,7 @@ GPU_ALERTS = (
         severity=Severity.CRITICAL,
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_ecc_uncorrected_errors_total) > 0",
         summary="Uncorrectable memory error on node {{ $labels.instance }}",
-        description="The memory of a GPU lost data. The process that used it has died or computes with wrong numbers.",
+        description="The memory of a GPU lost data. The process that used it has ended or computes with wrong numbers.",
         diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _DMESG),
         actions=(
             DRAIN,
@@ -225,7 +225,7 @@ GPU_ALERTS = (
         severity=Severity.CRITICAL,
         expr=_grew("ultracluster_gpu_nvlink_recovery_failures_total"),
         summary="An NVLink of node {{ $labels.instance }} could not be set up again",
-        description="A link between GPUs is down (NVLink 5). The job hangs or dies; in an UltraServer, its peers do "
+        description="A link between GPUs is down (NVLink 5). The job hangs or fails; in an UltraServer, its peers do "
         "too.",
         diagnosis=("`nvidia-smi nvlink -s`.", _DMESG),
         actions=(DRAIN, "Replace the node."),

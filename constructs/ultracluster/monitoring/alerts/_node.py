@@ -19,7 +19,7 @@ NODE_ALERTS = (
     Alert(
         name="NodeLost",
         severity=Severity.CRITICAL,
-        # A dead node has no `up` at all: its agent died with it. It was seen in this run of the job, whose other nodes
+        # A lost node has no `up` at all, nor has its agent. It was seen in this run of the job, whose other nodes
         # still have the job and do not compute without it.
         expr=f"{_SEEN} > on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds "
         "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count "
@@ -32,7 +32,7 @@ NODE_ALERTS = (
         for_="4m",
         summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} waits for it",
         description="Nothing has come from the node for six minutes, while other nodes have the same job and do not "
-        "compute. The instance has died, or its network. A node whose samples are late does not stop the others. One "
+        "compute. The instance has failed, or its network. A node whose samples are late does not stop the others. One "
         "that answered without the job before it was gone was given back, as by a group that shrinks. "
         "`NodesMissing` reports both.",
         diagnosis=(
@@ -73,7 +73,7 @@ NODE_ALERTS = (
         bounds=NUMBER,
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
-        "that died without a job, is seen here only. After the end of their Capacity Block no nodes are expected.",
+        "that failed without a job, is seen here only. After the end of their Capacity Block no nodes are expected.",
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
             "PCS: the scaling log has the reason of each failed launch; see docs/operations/node-health.md.",

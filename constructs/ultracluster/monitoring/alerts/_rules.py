@@ -47,7 +47,7 @@ def rules(
 
     Args:
         profile: Metrics profile. A rule whose metrics are not in it is left out.
-        inventory: Expected nodes by cluster and node group. A dead node sends nothing, so the expected number
+        inventory: Expected nodes by cluster and node group. A lost node sends nothing, so the expected number
             must be written down. By default, no nodes are expected.
         runbooks: URL or path of the runbooks as files, without a slash at the end. By default, their dashboard in
             Grafana.

@@ -25,7 +25,7 @@ FLEET = Dashboard(
         "Now": (
             stat("GPUs", "GPUs that answer.", (of("cluster:ultracluster_gpus:count"),), width=4, unit="none"),
             stat("Nodes missing",
-                 "Nodes of the cluster file that do not answer: dead, not started, or their agent is gone.",
+                 "Nodes of the cluster file that do not answer: lost, not started, or their agent is gone.",
                  (NODES_MISSING,), width=4, steps=ANY_IS_BAD),
             stat("Nodes with a problem", "Nodes with a problem of their own, whether its alert fires yet or not; see "
                  "the table below. XIDs of programs do not count.",

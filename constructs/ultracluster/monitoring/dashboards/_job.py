@@ -1,4 +1,4 @@
-"""One job: is it getting on, and who holds it up."""
+"""One job: its progress, and its slowest nodes."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ _CHECKPOINT = ((None, "green"), (1, "orange"), (2, "red"))
 JOB_DASHBOARD = Dashboard(
     uid="ultracluster-job",
     title="Job",
-    about="Is the job getting on? If it is slow or hung: which node, which GPU, or the network.",
+    about="Does the job progress? If it is slow or hung: which node, which GPU, or the network.",
     variables=(CLUSTER, JOB),
     rows={
         "Now": (
@@ -71,7 +71,7 @@ JOB_DASHBOARD = Dashboard(
             series("Power of the job", "Follows the work: it falls when GPUs wait.",
                    (_here("job:ultracluster_gpu_power_watts:sum", "power"),), width=12, unit="watt"),
         ),
-        "Who holds it up": (
+        "Slowest nodes": (
             series("Clock against the job's median",
                    "The ten slowest nodes. Below 90 percent of the median a node makes all others wait.",
                    (_here("node_job:ultracluster_gpu_sm_clock_hertz:ratio_avg10m", "{{node}} {{instance}}",

@@ -85,7 +85,7 @@ _GPUS = (
     aggregated(_SEEN, "timestamp_seconds", "When a node was last seen at work for a job, within two hours.",
                expr=f"node_job:ultracluster_gpu_job_info:max * 0 + time() or last_over_time({_SEEN}[5m]) > "
                "time() - 7200"),
-    # `up` ends two minutes after the last sample, and the info of a job after five: a node that dies at work is later
+    # `up` ends two minutes after the last sample, and the info of a job after five: a node that fails at work is later
     # seen at work than well, and a node that was given back the other way round. A Prometheus that discovers nodes
     # marks the series of one that is gone as stale, target by target: with the first, the node is no longer well.
     aggregated(_WELL, "timestamp_seconds", "When all exporters of a node last answered, within two hours.",

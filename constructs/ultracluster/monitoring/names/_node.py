@@ -45,7 +45,7 @@ _LOCAL = 'fstype!~"lustre|nfs.*|tmpfs|overlay|fuse.*|autofs|squashfs|ramfs"'
 
 _MACHINE = (
     recorded("ultracluster_node_up", "bool",
-             "Whether node_exporter answers its agent. A node that is dead has no series at all.", NODE,
+             "Whether node_exporter answers its agent. A lost node has no series at all.", NODE,
              'last_over_time(up{job="node"}[2m])'),
     # Longer than NodeLost remembers a node: it would be another alert, and another page, without the name.
     recorded("ultracluster_node_name_info", "info", "The name of the node in Slurm or Kubernetes.", (*NODE, "node"),
