@@ -1,7 +1,9 @@
 """Invalid values that the observability constructs reject."""
 
 import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import aws_cdk as cdk
 import botocore.session
@@ -27,6 +29,28 @@ RULE = "groups:\n  - name: one\n    rules:\n      - record: a:b:c\n        expr:
 ALERT = (
     "groups:\n  - name: one\n    rules:\n      - alert: Bad\n        expr: vector(1)\n        labels: {severity: x}\n"
 )
+# Keys and values that Prometheus does not decode.
+KEYS = [
+    (ALERT + "        fro: 5m\n", "a: Bad has the key fro, which Prometheus rejects; did you mean for?"),
+    (ALERT + "        owner: me\n", "has the key owner, which Prometheus rejects; a rule has record, alert,"),
+    (ALERT + "        for: 5m1h\n", "a: Bad has for: 5m1h; write a duration such as 10m"),
+    (ALERT + "        keep_firing_for: 5 m\n", "a: Bad has keep_firing_for: 5 m; write a duration"),
+    (RULE + "        for: 5m\n", "a: a:b:c has for, which alerts have, and it records; remove it"),
+    (RULE + "        annotations: {summary: x}\n", "a: a:b:c has annotations, which alerts have"),
+    (ALERT + "        annotations: x\n", "a: Bad has annotations: 'x'; write names with texts"),
+    (ALERT + "        annotations: {summary: {a: b}}\n", "has annotations: {summary: ...} with a list or keys"),
+    (ALERT + "        annotations: {summary: '{{ $value '}\n", "with a template that does not end"),
+    (RULE + "    intervall: 5m\n", "a: group one has the key intervall, which Prometheus rejects; did you"),
+    (RULE + "    interval: 30\n", "a: group one has interval: 30; write a duration such as 10m"),
+    (RULE + "    query_offset: x\n", "a: group one has query_offset: x; write a duration such as 10m"),
+    (RULE + "    limit: many\n", "a: group one has limit: many; write a whole number"),
+    (RULE + "version: 1\n", "a: has the key version, which Prometheus rejects; a rule file has groups"),
+    (RULE.replace("name: one", "limit: 1"), "a: group 1 has no name"),
+    (RULE + "      - x\n", "a: group one: rule 2 is 'x'"),
+    (RULE + "  - x\n", "a: group 2 is 'x'"),
+    (RULE + "  - {name: two, rules: x}\n", "a: group two has rules: 'x'; write a list of rules"),
+    (RULE + "        expr: up\n", 'a is no YAML in line 6: found duplicate key "expr"'),
+]
 MINUTE = cdk.Duration.minutes(1)
 
 
@@ -194,10 +218,19 @@ def test_rejects_invalid_values(create: Callable[[], object], message: str) -> N
         (ALERT.replace("{severity: x}", "\n          severity: x\n          a-b: y"), "Bad has the label 'a-b'"),
         (RULE + RULE.removeprefix("groups:\n"), "a has the group one twice"),
         (RULE.replace("      - record", "\t- record"), "a is indented with tabs"),
+        *KEYS,
     ],
 )
 def test_rejects_a_rule_file_that_prometheus_would_reject(text: str, message: str) -> None:
     assert [error for error in rule_problems({"a": text}) if message in error], list(rule_problems({"a": text}))
+
+
+def test_promtool_rejects_the_same_keys(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.yaml" for number in range(len(KEYS))]
+    for file, (text, _) in zip(files, KEYS, strict=True):
+        file.write_text(text)
+    done = subprocess.run(["promtool", "check", "rules", "--lint=none", *files], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("SUCCESS")) == (1, 0), done.stdout
 
 
 @pytest.mark.parametrize(
@@ -210,6 +243,8 @@ def test_rejects_a_rule_file_that_prometheus_would_reject(text: str, message: st
         ALERT.replace("vector(1)", "\n          up == 0"),
         ALERT + "        annotations:\n          a-b: any\n          summary: 'labels: {a-b: c}'\n",
         RULE.replace("a:b:c", '"a:b:c"  # why'),
+        RULE + "        for: 0s\n    interval: 1h30m\n    limit: 0\n",
+        ALERT + "        for: 0\n        keep_firing_for: 1d\n        annotations: {a: 5, b: '{{ $value }}'}\n",
     ],
 )
 def test_a_rule_file_that_prometheus_takes_is_taken(text: str) -> None:

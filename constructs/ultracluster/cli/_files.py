@@ -78,7 +78,7 @@ def check(
         else:
             typer.echo(f"accepted: {warning.message} [{warning.rule}: {warning.accepted}]")
     if promtool_missing(cluster):
-        typer.echo("note: promtool is not on the path, so the templates of the rule files were not read")
+        typer.echo("note: promtool is not on the path, so only the braces of templates in rule files were read")
     age = (date.today() - min(facts.values())).days
     words = ", ".join(f"{topic} {day}" for topic, day in facts.items())
     typer.echo(f"facts: the oldest were read {age} days ago ({words})")

@@ -12,6 +12,7 @@ from ultracluster.catalogue.monitoring import DEFINITION_BYTES, RULES
 from ultracluster.monitoring.alerts._alert import Severity
 from ultracluster.monitoring.alerts._all import ALERTS
 from ultracluster.monitoring.alerts._promql import PromqlError, check_promql
+from ultracluster.monitoring.alerts._rule_keys import file_key_problems, rule_key_problems
 from ultracluster.monitoring.collectors import RenderedYaml
 from ultracluster.monitoring.names import METRICS, OTHERS, Profile, read_from_exporters
 from ultracluster.rules import Message, error
@@ -35,7 +36,6 @@ _QUOTA = error("prometheus-rule-quota", "A workspace takes a limited number of r
 _NAME = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _METRIC = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*", re.ASCII)
-_DURATION = re.compile(r"0|([0-9]+(ms|[smhdwy]))+", re.ASCII)
 # Those of this library alone; rules of users may have other names.
 _OURS = re.compile(r"ultracluster_\w+|(cluster|group|job|model|node)\w*:\w+:\w+", re.ASCII)
 # Of node_exporter and dcgm-exporter. All that no rule of the library reads is sent with the largest profile only.
@@ -65,11 +65,15 @@ def rule_problems(
         if size > DEFINITION_BYTES:
             yield _QUOTA(f"{name} has {size:,} bytes, and a namespace takes {DEFINITION_BYTES:,}")
             continue
-        groups = _groups(text)
+        try:
+            document = text.document if isinstance(text, RenderedYaml) else YAML(typ="safe").load(text)
+        except YAMLError as error:
+            yield RULE_FILE(f"{name} {_reason(text, error)}")
+            continue
+        groups = _mappings(document.get("groups")) if isinstance(document, Mapping) else []
+        yield from (RULE_FILE(f"{name}: {text}") for text in file_key_problems(document))
         loaded = [rule for group in groups for rule in _mappings(group.get("rules"))]
-        if _TAB.search(text) and not groups:
-            yield RULE_FILE(f"{name} is indented with tabs, which YAML does not take")
-        elif not loaded:
+        if not loaded:
             yield RULE_FILE(
                 f"{name} is no rule file: it needs groups with names and rules, as promtool check rules requires them"
             )
@@ -86,12 +90,12 @@ def rule_problems(
         yield _QUOTA(f"there are {number:,} rules, and a workspace takes {RULES:,} unless its quota is raised")
 
 
-def _groups(text: str) -> list[Mapping[str, Any]]:
-    try:
-        document = text.document if isinstance(text, RenderedYaml) else YAML(typ="safe").load(text)
-    except YAMLError:
-        return []
-    return _mappings(document.get("groups")) if isinstance(document, Mapping) else []
+def _reason(text: str, error: YAMLError) -> str:
+    if _TAB.search(text):
+        return "is indented with tabs, which YAML does not take"
+    mark = getattr(error, "problem_mark", None)
+    where = "" if mark is None else f" in line {mark.line + 1}"
+    return f"is no YAML{where}: {getattr(error, 'problem', None) or error}"
 
 
 def _mappings(items: Any) -> list[Mapping[str, Any]]:
@@ -113,9 +117,9 @@ def _rule_problems(
     elif recorded is not None:
         # The tests check the expressions of the library.
         yield from _expression_problems(called, expression, recorded, profile)
-    if rule.get("for") is not None and not _DURATION.fullmatch(str(rule["for"])):
-        yield _RULE(f"{called} has for: {rule['for']}; write a duration such as 10m")
-    for label in rule.get("labels") or ():
+    yield from (_RULE(f"{called} {text}") for text in rule_key_problems(rule))
+    labels = rule.get("labels")
+    for label in labels if isinstance(labels, Mapping) else ():
         if label == "__name__" or (record and label == "alertname") or not _LABEL.fullmatch(str(label)):
             yield _RULE(f"{called} has the label {label!r}: letters, digits and underscores, and not __name__")
     kept = {label.strip() for match in _KEPT.finditer(expression) for label in (match[1] or match[2] or "").split(",")}
