@@ -19,6 +19,33 @@ _SOURCES = (
 _ABOUT = """Recording rules write these metrics from those of the exporters, under the names of every exporter version.
 Alerts and dashboards read only these. `instance` is the EC2 instance id, `zone` the zone id, `group` the
 node group, `gpu` an index from 0. [Monitoring](../guides/monitoring.md) covers collection."""
+_JOBS = """Programs of jobs write these metrics, and no other label:
+[report progress](../guides/jobs.md#report-progress) covers where. Names that end in
+`_total` are counters, the others gauges."""
+# A test compares the names with those of `ultracluster_job.py`.
+_OF_JOBS = (
+    ("train_step", "last completed step"),
+    ("train_step_seconds", "duration of that step"),
+    ("train_tokens_total", "tokens trained on, discarded steps included"),
+    (
+        "train_mfu_ratio",
+        "model FLOPs utilisation: 6 x parameters x tokens a second / (GPUs x peak FLOP/s), from 0 to 1",
+    ),
+    ("train_loss", "loss of that step; NaN is an alert"),
+    ("train_last_checkpoint_timestamp_seconds", "when the last checkpoint was complete, in Unix time"),
+    ("train_checkpoint_seconds", "time that the training waited for it"),
+    ("train_checkpoint_interval_seconds", "planned time between two checkpoints"),
+    (
+        "train_checkpoint_in_progress",
+        "1 while the training waits for a checkpoint, otherwise 0: for half an hour that is no hang",
+    ),
+    ("train_startup_seconds", "time from the start of the job to the first step"),
+    ("train_restarts_total", "restarts of the job"),
+    ("train_productive_seconds_total", "time in steps that were kept"),
+    ("train_lost_seconds_total", "other time, by the label `cause`: `startup`, `checkpoint`, `repeated`"),
+    ("train_finished", "1 once the training is over, otherwise 0: alerts on hangs, steps and checkpoints end"),
+    ("train_service", "1 if the job is a server, which may wait for requests: neither `JobHung` nor `JobIdleGpus`"),
+)
 _COST = """Active series, sent plus recorded, by [profile](../guides/monitoring.md#what-is-collected). Prices are those
 of us-east-1, without queries of dashboards: https://aws.amazon.com/prometheus/pricing/ (the first tier of samples read
 2026-11-20; the lower tiers, storage and queries were not read again)."""
@@ -41,6 +68,8 @@ def metrics_page() -> str:
         f"## {subject}\n\n{table(('metric', 'unit', 'from profile', 'meaning'), rows)}"
         for subject, rows in subjects.items()
     ]
+    jobs = table(("metric", "meaning"), [(f"`{name}`", meaning) for name, meaning in _OF_JOBS])
+    sections.append(f"## Metrics of jobs\n\n{_JOBS}\n\n{jobs}")
     return page("Metrics", _ABOUT, *sections, f"## Series and cost\n\n{_COST}\n\n{_before()}\n\n{_volumes()}")
 
 

@@ -414,6 +414,11 @@ def test_a_file_stays_small_enough_to_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= LONGEST_FILE
 
 
+def test_a_script_stays_small_enough_to_read() -> None:
+    lengths = {path.name: len(path.read_text().splitlines()) for path in LIBRARY.parent.rglob("*.sh")}
+    assert {name for name, length in lengths.items() if length > LONGEST_FILE} == set()
+
+
 @for_every_source
 def test_a_constructor_stays_small_enough_to_call(path: Path) -> None:
     for node in nodes(path.read_text()):

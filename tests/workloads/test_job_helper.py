@@ -14,7 +14,7 @@ from support import ROOT
 from support.ports import free_ports
 
 PATH = ROOT / "constructs/ultracluster/boot/scripts/ultracluster_job.py"
-CONTRACT = (ROOT / "docs/guides/jobs.md").read_text()
+CONTRACT = (ROOT / "docs/reference/metrics.md").read_text()
 VARIABLES = (
     *("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_JOB_ID", "SLURM_RESTART_COUNT", "TORCHELASTIC_RESTART_COUNT"),
     *("ULTRACLUSTER_JOB_METRICS", "ULTRACLUSTER_JOB_PORT", "ULTRACLUSTER_JOB_STATE", "ULTRACLUSTER_GPU_FLOPS"),

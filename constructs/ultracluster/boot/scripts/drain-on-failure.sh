@@ -82,54 +82,7 @@ read_health() {
     done
 }
 
-# Set pid to slurmd's process, and scontrol to the one of the release that runs: AWS PCS installs several, none on the
-# path. https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html (read 2026-11-21)
-find_slurm() {
-    local program
-    pid=$(systemctl show --property MainPID --value slurmd.service 2>/dev/null) || pid=0
-    # Whatever its unit is called.
-    [[ $pid =~ ^[1-9][0-9]*$ ]] || pid=$(pgrep --oldest --exact slurmd) || return 1
-    program=$(readlink "$root/proc/$pid/exe") || return 1
-    scontrol=$root${program%/*/*}/bin/scontrol
-    [ -x "$scontrol" ] || scontrol=$(command -v scontrol) || fail "slurmd runs, but there is no scontrol"
-}
-
-query() { timeout --kill-after=5 20 "$scontrol" "$@"; }
-
-# Print the lines of the controller's output with the address or host name of this node.
-of_this_node() {
-    awk -v own=" $(hostname -I) $(hostname -s) $(hostname) " '
-        { for (i = 1; i <= NF; i++) if ($i ~ /^Node(Addr|HostName)=./ && index(own, " " substr($i, index($i, "=") + 1) " ")) {
-            print
-            next
-        } }'
-}
-
-# Set node to the node's name in Slurm and shown to its record in the controller. On AWS PCS the name, such as
-# train-1, is not the host name. slurmd may have it from its command line; else the record of the controller with the address is
-# ours. https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_test.html (read 2026-11-21)
-find_node() {
-    local words index
-    node=""
-    mapfile -d '' -t words <"$root/proc/$pid/cmdline"
-    for index in "${!words[@]}"; do
-        case ${words[index]} in
-            -N) node=${words[index + 1]:-} ;;
-            -N?*) node=${words[index]#-N} ;;
-        esac
-    done
-    node=${node:-$(cat "$run/node" 2>/dev/null || hostname -s)}
-    shown=$(query show node "$node" --oneliner 2>/dev/null | of_this_node) || shown=""
-    if [ -z "$shown" ]; then
-        shown=$(query show node --oneliner | of_this_node) || fail "the controller of Slurm does not answer"
-    fi
-    # An address of a node that was powered down may be that of this node by now.
-    [ "$(grep -c . <<<"$shown")" = 1 ] ||
-        fail "not one node of the controller has the address or the host name of $(hostname): ${shown:-none}"
-    node=$(grep -oE '(^| )NodeName=[^ ]+' <<<"$shown" | cut -d = -f 2)
-    printf '%s\n' "$node" >"$run/node"
-}
-
+#INCLUDE slurm-node.sh
 # Succeed if slurmd's first minutes are on: AWS PCS restarts it a few seconds after its start, a prolog of that moment is
 # lost, and the controller drains the node for it seven minutes later. No prolog of this package has failed then. See
 # https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.1 (commit 95b939c of
@@ -266,6 +219,7 @@ report() {
 update() { query update NodeName="$node" "$@" || fail "the controller refused $*"; }
 
 main() {
+    # shellcheck disable=SC2034  # of slurm-node.sh
     local mode well reason pid scontrol node shown passed state rc
     case $#:${1:-} in
         0:) ;;

@@ -33,8 +33,10 @@ PAIRS
 cloudwatch_key=@CLOUDWATCH_KEY@
 
 state=/run/ultracluster/software
+# shellcheck disable=SC2034  # of software-files.sh
 cache=/var/cache/ultracluster/software
 own=/opt/ultracluster
+# shellcheck disable=SC2034  # of software-files.sh
 prefix=ultracluster/software
 limit=${ULTRACLUSTER_SOFTWARE_LIMIT:-300}
 slurm="" bucket="" region="" internet=yes items=()
@@ -85,147 +87,8 @@ fail() {
 
 is_installed() { command -v "$1" >/dev/null; }
 
-# --- files -----------------------------------------------------------------------------------------------------------
-
-is_right() { [ -f "$1" ] && echo "$2  $1" | sha256sum --check --status --strict; }
-
-from_bucket() {
-    [ -n "$bucket" ] || return 1
-    within aws s3 cp --only-show-errors --region "$region" "s3://$bucket/$prefix/$2/${3##*/}" "$1.s3" 2>"$1.errors" ||
-        return 1
-    is_right "$1.s3" "$2" || { log "s3://$bucket/$prefix/$2/${3##*/} has another checksum: not used"; return 1; }
-    mv "$1.s3" "$1"
-}
-
-# Of nodes that boot together one fetches a file, and the others wait for its copy. Exit code 1: another one does.
-claim() {
-    : >"$work/empty"
-    into_bucket "$work/empty" "$1.claim" && return
-    ! grep -qE 'PreconditionFailed|ConditionalRequestConflict|\(412\)|\(409\)' "$work/empty.errors"
-}
-
-# S3 refuses an object whose key exists.
-into_bucket() {
-    within aws s3api put-object --region "$region" --bucket "$bucket" --key "$prefix/$2" --body "$1" \
-        --if-none-match '*' >/dev/null 2>"$1.errors"
-}
-
-from_upstream() {
-    within curl --fail --silent --show-error --location --proto '=https,http' --connect-timeout 10 --retry 3 \
-        --retry-connrefused --speed-limit 50000 --speed-time 20 --output "$1.part" "$3" || return 1
-    is_right "$1.part" "$2" || { log "$3 has another checksum than $2: not used"; return 1; }
-    mv "$1.part" "$1"
-}
-
-# Fetch a file by its name. Set file to its path.
-fetch() {
-    local name version sha256 url try
-    read -r name version sha256 url < <(files | grep "^$1 ") || fail "$1 is not for $(uname -m)"
-    file=$cache/$name-${url##*/}
-    mkdir -p "$cache"
-    if is_right "$file" "$sha256" || from_bucket "$file" "$sha256" "$url"; then return; fi
-    [ "$internet" = yes ] ||
-        fail "s3://$bucket has no $name $version ($(tail -n 1 "$file.errors")); run: ultracluster image bundle"
-    if [ -n "$bucket" ] && ! claim "$sha256/${url##*/}"; then
-        for try in {1..10}; do
-            sleep 2
-            if from_bucket "$file" "$sha256" "$url"; then return; fi
-            log "waits for the copy of $name, $try of 10"
-        done
-    fi
-    from_upstream "$file" "$sha256" "$url" || fail "$name $version cannot be fetched from $url"
-    if [ -n "$bucket" ]; then into_bucket "$file" "$sha256/${url##*/}" || log "no copy of $name was left in $bucket"; fi
-}
-
-# Unpack a tarball by its name. Set folder to what it holds.
-unpack() {
-    fetch "$1"
-    rm -rf "${work:?}/$1"
-    mkdir "$work/$1"
-    tar -xf "$file" -C "$work/$1" --no-same-owner
-    folder=$(echo "$work/$1"/*)
-}
-
-# --- packages of the distribution ------------------------------------------------------------------------------------
-
-# Two of apt do not go together: its own timeout is for those that the image starts at its first boot. The time that is
-# left is that after the wait. Files of the image that were edited stay: a question would have no answer.
-with_apt() (
-    exec 7>"$work/apt"
-    flock --wait "$((limit > SECONDS ? limit - SECONDS : 0))" 7 || fail "no time is left for apt-get"
-    left=$((limit - SECONDS))
-    [ "$left" -ge 1 ] || fail "no time is left for apt-get"
-    timeout --kill-after=5 "$left" apt-get --quiet --yes --option DPkg::Lock::Timeout=120 \
-        --option Dpkg::Options::=--force-confdef --option Dpkg::Options::=--force-confold \
-        --option Acquire::Retries=2 --option Acquire::http::Timeout=15 --option Acquire::https::Timeout=15 "$@" 7>&-
-)
-
-no_packages() {
-    [ "$internet" = yes ] || fail "no mirror has $*, and there is no internet: take an image that has them"
-    fail "apt-get cannot install $*"
-}
-
-# Install those packages whose command is missing, each argument PACKAGE:COMMAND.
-packages() {
-    local pair missing=()
-    for pair in "$@"; do
-        is_installed "${pair#*:}" || [ -e "${pair#*:}" ] || missing+=("${pair%%:*}")
-    done
-    [ "${#missing[@]}" -gt 0 ] || return 0
-    update
-    with_apt install --no-install-recommends "${missing[@]}" || no_packages "${missing[@]}"
-}
-
-# Once for all items. A list that cannot be updated may be good enough. apt-get does not wait for another one that updates
-# the lists, as apt-daily.service does at the first boot.
-update() {
-    (
-        flock 8
-        [ ! -e "$work/updated" ] || exit 0
-        # An installation that was interrupted, such as by the limit, stops all others.
-        within dpkg --force-confdef --force-confold --configure -a || log "packages of an earlier boot cannot be configured"
-        for try in {1..10}; do
-            if with_apt update 2>&1 | tee "$work/update.log"; then break; fi
-            if [ "$try" -eq 10 ] || ! grep -q "Could not get lock" "$work/update.log"; then
-                log "apt-get update failed; goes on with the packages that are known"
-                break
-            fi
-            sleep 5
-        done
-        touch "$work/updated"
-    ) 8>"$work/updating"
-}
-
-# Remove a repository from the sources of the image if a package brings its own source of it: with two keys for one
-# repository apt stops, for all packages. https://github.com/NVIDIA/cuda-repo-management/issues/4 (read 2026-11-23)
-replace_source() {
-    local path uri source
-    while read -r path; do
-        uri=$(dpkg-deb --fsys-tarfile "$1" | tar -xO ".$path" | grep -oE 'https?://[^ ]+' | head -n 1)
-        for source in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-            # With or without the slash at the end.
-            if ! grep -qsF "${uri%/}" "$source" || dpkg-query --search "$source" >/dev/null 2>&1; then continue; fi
-            log "$source has ${uri%/}, whose source ${1##*/} replaces: disabled"
-            if [[ $source == *.sources ]]; then mv "$source" "$source.disabled"; else sed -i "\|${uri%/}|d" "$source"; fi
-            if [ "$source" = "$path" ]; then rm -f "$source"; fi
-        done
-    done < <(dpkg-deb --fsys-tarfile "$1" | tar -t | sed -n 's|^\.\(/etc/apt/sources.list.d/.*\.list\)$|\1|p')
-}
-
-# Add NVIDIA's repository, which the image need not have kept. Once for all items.
-nvidia_repository() (
-    # Without the internet the sources of the image are what there is.
-    [ "$internet" = yes ] || { update; exit 0; }
-    flock 9
-    [ ! -e "$work/nvidia" ] || exit 0
-    fetch cuda-keyring
-    replace_source "$file"
-    with_apt install "$file"
-    rm -f "$work/updated"
-    update
-    touch "$work/nvidia"
-) 9>"$work/adding"
-
+#INCLUDE software-files.sh
+#INCLUDE software-packages.sh
 # --- items -----------------------------------------------------------------------------------------------------------
 # Each has a function that checks whether it is there, and one that installs it.
 
@@ -272,6 +135,7 @@ install_enroot() {
         nvidia_repository
         packages libnvidia-container-tools:nvidia-container-cli
     fi
+    # shellcheck disable=SC2154  # `unpack` sets it
     within make --silent -C "$folder/deps" FORCE_GLIBC=1 libbsd
     # Of `deps` the rest are submodules.
     within make --silent -C "$folder" --old-file=deps "${made[@]}" install
