@@ -32,7 +32,7 @@ help:
 	@echo "make lowest, make newest         synthesise the examples with the lowest, or newest, allowed dependencies"
 	@echo "make demo-observability          a synthetic cluster with real Prometheus and Alertmanager, to look at"
 	@echo "make lock                        update requirements.txt from pyproject.toml"
-	@echo "make bench                       time of a synthesis beside an empty app's, in new processes"
+	@echo "make bench                       time of a synthesis beside an empty app's and ParallelCluster's, in new processes"
 	@echo "make setup, make test-packages   only what the others set up: .venv and the CDK CLI; Slurm, Prometheus, ParallelCluster, PyTorch"
 
 setup: $(READY)
@@ -80,7 +80,8 @@ golden: $(READY)
 	@"$(BIN)/pytest" -q tests/stacks/test_golden.py tests/compute/test_purchase_options.py tests/examples tests/house --update-snapshots
 
 bench: $(READY)
-	@"$(BIN)/python" benchmarks/synth.py --all
+	@PYTHON="$(PYTHON)" scripts/install-benchmark
+	@"$(BIN)/python" benchmarks/synth.py --all --parallelcluster .venv-bench/bin/python
 
 demo-observability: $(READY) test-packages
 	@PYTHONPATH=tests "$(BIN)/python" -m support.synthetic.demo
@@ -112,4 +113,4 @@ lock: $(READY)
 	@echo "-e ." >> requirements.txt
 
 clean:
-	rm -rf $(VENV) .venv-checkov .venv-hyperpod .venv-parallelcluster .venv-training .prometheus node_modules cdk.out
+	rm -rf $(VENV) .venv-bench .venv-checkov .venv-hyperpod .venv-parallelcluster .venv-training .prometheus node_modules cdk.out

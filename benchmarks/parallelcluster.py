@@ -1,7 +1,7 @@
 """Build the template of a cluster of 64 p5.48xlarge with AWS ParallelCluster, for `synth.py --parallelcluster PYTHON`.
 
-PYTHON has `aws-parallelcluster` and `moto[ec2]`: `pip install aws-parallelcluster==3.16.1 'moto[ec2,fsx,iam,s3]'`. With
-`--harness`, only what stands in for AWS starts, so that its time is not counted as that of ParallelCluster.
+`scripts/install-benchmark` installs both into `.venv-bench`. With `--harness`, only what stands in for AWS starts, so
+that its time is not counted as that of ParallelCluster.
 """
 
 import json
