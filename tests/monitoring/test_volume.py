@@ -3,10 +3,13 @@
 import re
 from typing import Any
 
+import pytest
+
 from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
 from ultracluster.monitoring._volume import recorded_series, scraped_series
 from ultracluster.monitoring.collectors._agent import relabelling
+from ultracluster.monitoring.collectors._scraping import BREAKER_ANNOTATIONS
 from ultracluster.monitoring.names import METRICS, Profile
 from ultracluster.planning.workload import SERIES_PER_NODE
 
@@ -57,10 +60,22 @@ def test_no_rule_reads_a_condition_that_is_not_sent() -> None:
     assert re.fullmatch(rule["regex"], "kube_node_status_condition;DiskPressure")
     assert _reading("condition", Profile.FULL) == []
     # Of the annotations, only those of a breaker that is open are sent.
-    (unannotated,) = _reading("annotation_ultracluster_breaker", Profile.FULL)
-    assert re.fullmatch(unannotated["regex"], "kube_node_annotations;")
-    assert not re.fullmatch(unannotated["regex"], "kube_node_annotations;open")
-    assert not re.fullmatch(unannotated["regex"], "kube_node_status_condition;")
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_a_breaker_that_is_open_is_sent_and_no_other_annotation(profile: Profile) -> None:
+    read = set(re.findall(r"annotation_\w+", METRICS["ultracluster_kube_node_breaker_open"].promql))
+    assert read == {f"annotation_{re.sub('[^a-z]', '_', name)}" for name in BREAKER_ANNOTATIONS}
+    drops = [rule for rule in relabelling("kube-state-metrics", profile) if rule["action"] == "drop"]
+
+    def sent(sample: dict[str, str]) -> bool:
+        values = (";".join(sample.get(label, "") for label in rule["source_labels"]) for rule in drops)
+        return not any(re.fullmatch(rule["regex"], value) for rule, value in zip(drops, values, strict=True))
+
+    for label in read:
+        assert sent({"__name__": "kube_node_annotations", label: "open"})
+    assert not sent({"__name__": "kube_node_annotations", "node": "a"})
+    assert sent({"__name__": "kube_node_status_condition", "condition": "Ready"})
 
 
 def _reading(label: str, profile: Profile) -> list[dict[str, Any]]:

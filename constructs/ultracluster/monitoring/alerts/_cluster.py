@@ -120,7 +120,10 @@ CLUSTER_ALERTS = (
         bounds=seconds(30, 3600, "AMP refuses samples that are older than an hour"),
         summary="Node {{ $labels.instance }} is {{ $value | humanizeDuration }} behind in sending metrics",
         description="The agent cannot send as fast as it collects. AMP refuses what is older than an hour.",
-        diagnosis=("The agent's log: 429 is a quota of AMP, 403 its role.", "AMP's DiscardedSamples in CloudWatch."),
+        diagnosis=(
+            "The agent's log: 429 is a quota of AMP, whose samples are lost, and 403 its role.",
+            "AMP's DiscardedSamples in CloudWatch.",
+        ),
         actions=("Raise the quota, or use a smaller profile.",),
         rationale="Two minutes are four scrapes.",
     ),

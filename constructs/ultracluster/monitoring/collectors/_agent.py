@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster.monitoring.collectors._text import block_yaml, name_problems
-from ultracluster.monitoring.names import POD_OF_JOB, Profile, read_from_exporters
+from ultracluster.monitoring.names import NODE_CHECKS, POD_OF_JOB, Profile, read_from_exporters
 from ultracluster.rules import Refusal
 
 #: Scrape interval in seconds by profile. DCGM collects at the same interval.
@@ -95,7 +95,7 @@ def kept(job: str, profile: Profile) -> tuple[str, ...]:
 def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
     """Return the relabelling of an exporter's samples before they are sent.
 
-    The profile `full` keeps all samples of the configured exporters.
+    The profile `full` keeps all metrics of the configured exporters.
     """
     rules: list[dict[str, Any]] = []
     if profile < Profile.FULL or job == "agent":
@@ -117,8 +117,7 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
                 "regex": "UUID|pci_bus_id|device|modelName|[Hh]ostname|DCGM_FI_.*|window_size_in_ms",
             }
         )
-        if profile < Profile.FULL:
-            rules += _POD_OF_GPU
+        rules += _POD_OF_GPU
     if job == "node":
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank"})
     if job == "workloads":
@@ -137,9 +136,9 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
         # Each condition is three series of a node, and no rule reads these.
         rules.append({"action": "drop", "source_labels": ["__name__", "condition"], "regex": UNREAD_CONDITIONS})
     if job == "kube-state-metrics":
-        # A series for each node, of which those without the annotation say nothing.
-        labels = ["__name__", "annotation_ultracluster_breaker"]
-        rules.append({"action": "drop", "source_labels": labels, "regex": "kube_node_annotations;"})
+        # A series for each node, of which those without one of the annotations say nothing.
+        labels = ["__name__", *(f"annotation_ultracluster_breaker_{check}" for check in NODE_CHECKS)]
+        rules.append({"action": "drop", "source_labels": labels, "regex": "kube_node_annotations;+"})
     if job == "kueue":
         # Its second replica counts the same workloads.
         rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})
@@ -227,7 +226,8 @@ def remote_write(region: str | None, url: str = "@URL@") -> dict[str, Any]:
         **({"sigv4": {"region": region}} if region else {}),
         # One shard sends what a node has many times over. A long deadline makes few, full requests: AMP takes 3,000 a
         # second (AMP_quotas.html, read 2026-11-21). Up to a minute apart after a failure, so that a fleet does not come
-        # back all at once.
+        # back all at once. A 429 is not sent again, the default: AMP answers it to series above a limit, too
+        # (AMP-troubleshooting.html, read 2026-11-26), and those would hold back all other samples of the node.
         "queue_config": {
             "min_shards": 1,
             "max_shards": 2,
