@@ -31,6 +31,14 @@ from support.clusterfile_data import problems
             "{alerts: {pagerduty: arn:awsx:secretsmanager:us-east-2:123456789012:secret:a}}",
             "observability.alerts.pagerduty: is in the partition awsx, and us-east-2 is in aws",
         ),
+        (
+            "{alerts: {watchdog: arn:aws:sns:us-east-1:123456789012:dead-man}}",
+            "observability.alerts.watchdog: is in us-east-1, and must be in the cluster's region, us-east-2",
+        ),
+        (
+            f"{{workspace: {WORKSPACE}, alerts: {{watchdog: arn:aws:sns:us-east-2:123456789012:dead-man}}}}",
+            "observability.alerts.watchdog: an existing workspace keeps its own alert manager: name the topic in that",
+        ),
         ("{alerts: {email: 'a@example.com\\n'}}", "observability.alerts.email: must be a mail address"),
         ("{alerts: {email: 'a\"@example.com'}}", "observability.alerts.email: must be a mail address"),
         ("{alerts: {email: a@-.com}}", "observability.alerts.email: must be a mail address"),

@@ -97,6 +97,16 @@ def test_rule_files_beside_the_cluster_file_are_namespaces(tmp_path: Path) -> No
             TEAM,
             "observability.routes: an existing workspace keeps its own alert manager",
         ),
+        (
+            "{routes: [{matchers: ['alertname=\"Watchdog\"']}]}",
+            TEAM,
+            "observability.routes[0].matchers[0]: the Watchdog has a receiver of its own",
+        ),
+        (
+            f"{{alerts: {{topic: '{TOPIC}', watchdog: '{TOPIC}'}}}}",
+            TEAM,
+            "observability.alerts.watchdog: the topic of all alerts would get the Watchdog every five minutes",
+        ),
     ],
 )
 def test_rejects_what_the_workspace_would_reject(tmp_path: Path, section: str, text: str, message: str) -> None:

@@ -1,5 +1,6 @@
 """Rules and Kubernetes collectors of a cluster file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
@@ -135,11 +136,18 @@ def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
 
 
 def _route_problems(cluster: ClusterFile) -> Iterator[Problem]:
+    alerts = cluster.observability.alerts
+    if alerts.watchdog is not None and alerts.watchdog == alerts.topic:
+        text = "the topic of all alerts would get the Watchdog every five minutes; name another one"
+        yield ALERT_ROUTES(("observability", "alerts", "watchdog"), text)
     for index, route in enumerate(cluster.observability.routes):
         place: Path = ("observability", "routes", index)
         for number, matcher in enumerate(route.matchers):
             if message := route_problem(matcher):
                 yield ALERT_ROUTES((*place, "matchers", number), message)
+            elif re.fullmatch(r'alertname ?=~? ?"Watchdog"', matcher):
+                text = "the Watchdog has a receiver of its own: write observability: {alerts: {watchdog: TOPIC-ARN}}"
+                yield ALERT_ROUTES((*place, "matchers", number), text)
         if route.topic is not None and route.topic.split(":")[3] != cluster.region:
             yield ALERT_ROUTES((*place, "topic"), f"the alert manager publishes to topics of {cluster.region} only")
 

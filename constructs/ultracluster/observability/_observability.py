@@ -92,13 +92,19 @@ def _workspace(
         return workspace
     receivers = alert_receivers.sns(topic.topic_arn, cluster.region)
     pager = {} if section.alerts.pagerduty is None else pagerduty(section.alerts.pagerduty)
+    watchdog = None if section.alerts.watchdog is None else alert_receivers.sns(section.alerts.watchdog, cluster.region)
     return PrometheusWorkspace(
         scope,
         "Prometheus",
         alias=cluster.name,
         rules=rules,
         alert_manager=amp_definition(
-            alertmanager(warning=receivers, critical={**receivers, **pager}, routes=alert_routes(cluster))
+            alertmanager(
+                warning=receivers,
+                critical={**receivers, **pager},
+                watchdog=watchdog,
+                routes=alert_routes(cluster),
+            )
         ),
         retention_days=section.retention.seconds // _DAY,
         series_limits={cluster.name: cluster.series_limit},

@@ -34,6 +34,7 @@ Alerts = TypedDict(
         "topic": str,
         "email": str,
         "pagerduty": str,
+        "watchdog": str,
         "runbooks": str,
         "grafana": str,
         "off": Sequence[str],

@@ -119,6 +119,7 @@ def _arns(draft: Draft) -> Iterator[tuple[Path, str | None]]:
     yield ("observability", "workspace"), valid(lambda: draft.observability.workspace)
     yield ("observability", "alerts", "topic"), valid(lambda: draft.observability.alerts.topic)
     yield ("observability", "alerts", "pagerduty"), valid(lambda: draft.observability.alerts.pagerduty)
+    yield ("observability", "alerts", "watchdog"), valid(lambda: draft.observability.alerts.watchdog)
     if directories := valid(lambda: draft.slurm.directory):
         for kind, directory in (("managed-ad", directories.managed_ad), ("ldap", directories.ldap)):
             if directory is not None:

@@ -56,9 +56,10 @@ def check_observability(draft: Draft) -> Iterator[Problem]:
         if requested.routes:
             message = "an existing workspace keeps its own alert manager: add the routes to that"
             yield _EXISTING((*_PATH, "routes"), message, at_key=True)
-        if requested.alerts.pagerduty is not None:
-            message = "an existing workspace keeps its own alert manager: name PagerDuty in that"
-            yield _EXISTING((*_PATH, "alerts", "pagerduty"), message, at_key=True)
+        for key, receiver in (("pagerduty", "PagerDuty"), ("watchdog", "the topic")):
+            if getattr(requested.alerts, key) is not None:
+                message = f"an existing workspace keeps its own alert manager: name {receiver} in that"
+                yield _EXISTING((*_PATH, "alerts", key), message, at_key=True)
 
 
 def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:

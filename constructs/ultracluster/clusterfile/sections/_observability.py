@@ -133,6 +133,11 @@ class Alerts(Section):
         description="Secret with a routing key of PagerDuty under `routing_key`, which allows aps.amazonaws.com to "
         "read it. Default: no notification of PagerDuty.",
     )
+    watchdog: t.TopicArn | None = Field(
+        default=None,
+        description="Existing SNS topic that gets the alert Watchdog every five minutes, for a service that alerts "
+        "when it stops. Default: it is not sent, and a broken alert manager goes unnoticed.",
+    )
     runbooks: RunbooksUrl | None = Field(
         default=None,
         description="Where you publish docs/runbooks: each alert carries this address, a slash, its name and `.md`. "

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ultracluster.catalogue.ec2 import partition_problem
@@ -26,6 +26,10 @@ _SUBJECT = (
     "{{ .Status | toUpper }} {{ .CommonLabels.alertname }} {{ .CommonLabels.cluster }}"
     "{{ if gt (len .Alerts) 1 }} ({{ len .Alerts }}){{ end }}"
 )
+# An incident is about one node, job or file system: the summary of its first alert is its title.
+_FIRST = "{{ range $number, $alert := .Alerts }}{{ if eq $number 0 }}{{ $alert.Annotations.NAME }}{{ end }}{{ end }}"
+_INCIDENT = f"{{{{ .CommonLabels.alertname }}}} {{{{ .CommonLabels.cluster }}}}: {_FIRST.replace('NAME', 'summary')}"
+_LINKS = {name: _FIRST.replace("NAME", f"{name}_url") for name in ("dashboard", "runbook")}
 _MESSAGE = (
     "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\n"
     "{{ if .Annotations.nodes }}{{ .Annotations.nodes }}\n{{ end }}"
@@ -33,6 +37,9 @@ _MESSAGE = (
     "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
 )
 _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
+#: Services that open an incident for each group of alerts, and the labels of a group.
+_INCIDENTS = ("opsgenie_configs", "pagerduty_configs", "victorops_configs")
+_OF_AN_INCIDENT = ["alertname", "cluster", "group", "instance", "job_id", "path"]
 #: Critical alerts that one cause fires on a job, in the order in which they fire: the first of them is sent. Those of a
 #: node have a label: `PROBLEM_CAUSE`.
 ORDER_OF_A_JOB = ("NcclRanksMissing", "JobHung", "JobStepStalled", "CheckpointStale")
@@ -41,8 +48,9 @@ _Inhibition = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _inhibits(source: str, targets: str, equal: Sequence[str]) -> _Inhibition:
-    """Return a rule, of sources about one node or job: the alert for many inhibits nothing."""
-    return [f'alertname=~"{source}"', f'{equal[-1]}=~".+"'], [f'alertname=~"{targets}"', f'{equal[-1]}=~".+"'], equal
+    """Return a rule, of sources about one node or job: that for many, or one not sent, inhibits nothing."""
+    of_one = f'{equal[-1]}=~".+"'
+    return [f'alertname=~"{source}"', 'severity!="info"', of_one], [f'alertname=~"{targets}"', of_one], equal
 
 
 def _in_order(order: Sequence[str], equal: Sequence[str]) -> Iterator[_Inhibition]:
@@ -119,7 +127,8 @@ def pagerduty(secret_arn: str, secret_key: str = "routing_key") -> Receiver:
     if not secret_key.strip():
         raise Refusal("", "secret_key must name the key under which the secret has the routing key")
     key = {"aws_secrets_manager": {"secret_arn": secret_arn, "secret_key": secret_key}}
-    return {"pagerduty_configs": [{"routing_key": key, "description": _SUBJECT, "send_resolved": True}]}
+    settings = {"routing_key": key, "description": _INCIDENT, "details": _LINKS, "send_resolved": True}
+    return {"pagerduty_configs": [settings]}
 
 
 def _check(arn: str, service: str, what: str) -> None:
@@ -175,45 +184,83 @@ def alertmanager(
     Raises:
         Refusal: If a receiver has no target.
     """
-    receivers = {"warning": warning, "critical": critical or warning, "watchdog": watchdog or {}}
-    for name in ("warning", "critical"):
-        if not any(receivers[name].values()):
+    critical = critical or warning
+    for name, receiver in (("warning", warning), ("critical", critical)):
+        if not any(receiver.values()):
             text = f"the route for {name} alerts has no target; give it an SNS topic or PagerDuty"
             raise Refusal("", _RECEIVER(text))
+    # Two evaluations: an alert that inhibits another may fire half a minute after it.
+    soon = {"group_wait": "1m", "group_interval": "1m", "repeat_interval": "4h"}
+    receivers = [
+        _Receivers("watchdog", watchdog or {}, ['alertname="Watchdog"'],
+                   {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "5m"}),
+        # Alerts of a team may have a label of this name.
+        _Receivers("nobody", {}, ['cause=~".+"', f'alertname=~"{"|".join(OF_ONE_CAUSE)}"']),
+        *(
+            _Receivers(f"route-{number}", route.receiver, route.matchers, {"continue": route.continue_})
+            for number, route in enumerate(routes, 1)
+        ),
+        _Receivers("nobody", {}, ['severity="info"']),
+        _Receivers("critical", critical, ['severity="critical"'], soon),
+        _Receivers("warning", warning),
+    ]  # fmt: skip
     return block_yaml(
         {
             "route": {
-                "receiver": "warning",
+                "receiver": "nobody",
                 "group_by": ["alertname", "cluster"],
                 "group_wait": "30s",
                 "group_interval": "5m",
                 "repeat_interval": "12h",
-                "routes": [
-                    {"matchers": ['alertname="Watchdog"'], "receiver": "watchdog", "group_wait": "0s",
-                     "group_interval": "1m", "repeat_interval": "5m"},
-                    # Alerts of a team may have a label of this name.
-                    {"matchers": ['cause=~".+"', f'alertname=~"{"|".join(OF_ONE_CAUSE)}"'], "receiver": "nobody"},
-                    *(
-                        {"matchers": list(route.matchers), "receiver": f"route-{number}", "continue": route.continue_}
-                        for number, route in enumerate(routes, 1)
-                    ),
-                    {"matchers": ['severity="info"'], "receiver": "nobody"},
-                    # Two evaluations: an alert that inhibits another may fire half a minute after it.
-                    {"matchers": ['severity="critical"'], "receiver": "critical", "group_wait": "1m",
-                     "group_interval": "1m", "repeat_interval": "4h"},
-                ],
+                "routes": [route for item in receivers for route in item.routes()],
             },
             "inhibit_rules": [
                 {"source_matchers": source, "target_matchers": target, "equal": equal}
                 for source, target, equal in _INHIBITIONS
             ],
             "receivers": [
-                {"name": "nobody"},
-                *({"name": name} | dict(to) for name, to in receivers.items()),
-                *({"name": f"route-{number}"} | dict(route.receiver) for number, route in enumerate(routes, 1)),
+                {"name": name} | configurations
+                for name, configurations in {name: to for item in receivers for name, to in item.named.items()}.items()
             ],
         }
-    )  # fmt: skip
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Receivers:
+    """Receiver of the alerts that match, and how they are grouped.
+
+    Alertmanager opens one incident for each group, and adds later alerts of the group to it without a notification
+    (https://github.com/prometheus/alertmanager/issues/1587, read 2026-11-26). So an incident is about one node, job or
+    file system. Messages are about all that fire the alert.
+    """
+
+    name: str
+    receiver: Receiver
+    matchers: Sequence[str] = ()
+    timing: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def named(self) -> dict[str, dict[str, Any]]:
+        """Return Alertmanager's receivers by name, that of incidents first."""
+        incidents = {kind: to for kind, to in self.receiver.items() if kind in _INCIDENTS}
+        others = {kind: to for kind, to in self.receiver.items() if kind not in _INCIDENTS}
+        first = {f"{self.name}-incidents": incidents} if incidents else {}
+        return {**first, **({self.name: others} if others or not incidents else {})}
+
+    def routes(self) -> Iterator[dict[str, Any]]:
+        """Yield its routes: one that is not the last continues."""
+        *before, last = self.named
+        for name in (*before, last):
+            grouped = {"group_by": _OF_AN_INCIDENT} if name.endswith("-incidents") else {}
+            matchers = {"matchers": list(self.matchers)} if self.matchers else {}
+            yield {
+                **matchers,
+                "receiver": name,
+                **grouped,
+                **self.timing,
+                **({} if name == last else {"continue": True}),
+            }
 
 
 def route_problem(matcher: str) -> str | None:
