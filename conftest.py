@@ -3,6 +3,8 @@
 import gc
 import os
 import sys
+import typing
+from collections import defaultdict
 from pathlib import Path
 
 import jsii._type_checking
@@ -20,6 +22,17 @@ if _NODE.exists():
 # The CDK compares the type of each argument with its annotation, a sixth of the time of a synthesis. mypy --strict has
 # done so for all calls; the process of the fixture `strict` and all that the CDK CLI starts still do.
 jsii._type_checking.check_type = lambda **_: None
+_type_hints = typing.get_type_hints
+_UNREAD: dict[str, typing.Any] = defaultdict(lambda: None)
+
+
+def _hints(obj: typing.Any, *arguments: typing.Any, **options: typing.Any) -> dict[str, typing.Any]:
+    """Evaluate annotations, but not those that only that comparison reads."""
+    unread = getattr(obj, "__name__", "").startswith("_typecheckingstub__")
+    return _UNREAD if unread else _type_hints(obj, *arguments, **options)
+
+
+typing.get_type_hints = _hints
 
 # Of scripts/install-prometheus: before the one of the distribution.
 os.environ["PATH"] = f"{Path(__file__).parent / '.prometheus' / 'bin'}:{os.environ['PATH']}"
