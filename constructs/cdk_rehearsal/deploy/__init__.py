@@ -6,6 +6,7 @@ Calls CloudFormation through clients that the caller creates: AWS's, or those of
 from cdk_rehearsal.deploy._assembly import AssembledStack, assembled
 from cdk_rehearsal.deploy._cdk_cli import SIDE_BY_SIDE, CdkCli, CliResult, node_path
 from cdk_rehearsal.deploy._change_sets import ChangeSets, change_sets
+from cdk_rehearsal.deploy._cli_processes import CliProcesses
 from cdk_rehearsal.deploy._comparison import Comparison, comparison
 from cdk_rehearsal.deploy._creation_failed import release_failed
 from cdk_rehearsal.deploy._errors import DeployError
@@ -17,6 +18,7 @@ __all__ = [
     "AssembledStack",
     "CdkCli",
     "ChangeSets",
+    "CliProcesses",
     "CliResult",
     "Comparison",
     "DeployError",

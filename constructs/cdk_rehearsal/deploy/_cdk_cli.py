@@ -3,18 +3,19 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from cdk_rehearsal.deploy._cli_processes import CliProcesses
 from cdk_rehearsal.deploy._errors import DeployError
 
 _BIN = Path(sys.executable).parent
 #: Options of `cdk deploy` with which stacks that do not need each other deploy at once. The CLI cannot ask then.
 SIDE_BY_SIDE = ("--require-approval", "never", "--concurrency", "8")
+_QUIET = ("--no-notices",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,8 +42,11 @@ class CliResult:
 class CdkCli:
     """The CDK CLI in the directory of one app, into which it may write."""
 
-    def __init__(self, *, app: Path, environment: dict[str, str], scratch: Path) -> None:
+    def __init__(
+        self, *, app: Path, environment: dict[str, str], scratch: Path, processes: CliProcesses | None = None
+    ) -> None:
         self.app = app
+        self._processes = processes or CliProcesses(keep=False)
         self._command = find_cdk(app)
         self._scratch = scratch
         self.environment = environment | {
@@ -60,7 +64,7 @@ class CdkCli:
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command line with these arguments."""
-        return [*self._command, *arguments, "--no-notices"]
+        return [*self._command, *arguments, *_QUIET]
 
     def bootstrap(self, account: str, region: str, each_line: Callable[[str], None]) -> CliResult:
         """Bootstrap one environment, with the app's settings (qualifier, toolkit stack) but without synthesising it."""
@@ -79,28 +83,14 @@ class CdkCli:
         variables: Mapping[str, str] = MappingProxyType({}),
     ) -> CliResult:
         """Run the CLI to its end, by default in the directory of the app, with more environment variables."""
-        command = self.command(*arguments, "--no-color", "--ci")
-        lines = []
-        with subprocess.Popen(
-            command,
-            cwd=folder or self.app,
-            env={**self.environment, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-        ) as process:
-            assert process.stdout is not None
-            try:
-                for line in process.stdout:
-                    lines.append(line)
-                    each_line(line.rstrip("\n"))
-            except BaseException:
-                process.terminate()
-                raise
-        return CliResult(code=process.returncode, output="".join(lines))
+        code, output = self._processes.run(
+            self._command,
+            [*arguments, *_QUIET, "--no-color", "--ci"],
+            folder=folder or self.app,
+            environment={**self.environment, **variables},
+            each_line=each_line,
+        )
+        return CliResult(code=code, output=output)
 
 
 def find_cdk(app: Path) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cdk_rehearsal import guard
+from cdk_rehearsal.deploy import CliProcesses
 from cdk_rehearsal.registry import NO_RULES, NO_TEMPLATE_RULES, TemplateRules, UpdateRules
 from cdk_rehearsal.rehearsal._adoption import Adoption
 from cdk_rehearsal.rehearsal._blueprint import Environment
@@ -85,9 +86,11 @@ def rehearse(
     with (
         tempfile.TemporaryDirectory(prefix="cdk-rehearsal-") as scratch,
         LocalCloud(update_rules=update_rules, template_rules=template_rules) as cloud,
+        CliProcesses() as processes,
     ):
         run = Rehearsal(
             cloud=cloud,
+            processes=processes,
             app=mirror(app, Path(scratch)),
             scratch=Path(scratch),
             place=Environment(account=account, region=region),

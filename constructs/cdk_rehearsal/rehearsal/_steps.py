@@ -15,6 +15,7 @@ from cdk_rehearsal.deploy import (
     SIDE_BY_SIDE,
     AssembledStack,
     CdkCli,
+    CliProcesses,
     CliResult,
     DeployError,
     assembled,
@@ -56,6 +57,7 @@ class Rehearsal:
     """Steps of one rehearsal."""
 
     cloud: LocalCloud
+    processes: CliProcesses
     app: Path
     scratch: Path
     place: Environment
@@ -82,7 +84,7 @@ class Rehearsal:
             self._run_steps(keep, pool)
 
     def _run_steps(self, keep: Keep | None, pool: ThreadPoolExecutor) -> None:
-        # A step uses one processor most of the time. What does not depend on it runs beside it.
+        # A step uses one processor most of the time: what does not depend on it runs beside it.
         first, bootstrap = self.place, pool.submit(self._bootstrap, self.place)
         self._step("synth", lambda: self._synth() or check_names(self.failures.faults, self._templates()))
         for place in self._places():
@@ -169,10 +171,10 @@ class Rehearsal:
             raise _FailedStep
 
     def _cli_at(self, place: Environment) -> CdkCli:
-        environment = self.cloud.environment(place.region, place.account)
-        environment |= {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
+        default = {"CDK_DEFAULT_ACCOUNT": place.account, "CDK_DEFAULT_REGION": place.region}
+        environment = self.cloud.environment(place.region, place.account) | default
         try:
-            return CdkCli(app=self.app, environment=environment, scratch=self.scratch)
+            return CdkCli(app=self.app, environment=environment, scratch=self.scratch, processes=self.processes)
         except DeployError as error:
             raise RehearsalError(str(error)) from None
 
@@ -195,11 +197,9 @@ class Rehearsal:
         return self.cloud.client(service, region or self.place.region, self.place.account)
 
     def _stacks(self) -> list[tuple[str, Environment]]:
+        at = self.place
         return [
-            (
-                stack.name,
-                Environment(account=stack.account or self.place.account, region=stack.region or self.place.region),
-            )
+            (stack.name, Environment(account=stack.account or at.account, region=stack.region or at.region))
             for stack in self._assembled()
         ]
 

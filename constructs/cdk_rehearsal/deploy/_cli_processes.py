@@ -1,0 +1,79 @@
+"""Processes of the CDK CLI that run one command after the other."""
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+_KEPT = Path(__file__).parent / "kept_cli.cjs"
+_END = "\0"
+
+
+class CliProcesses:
+    """Runs commands of one CLI, each in a process that is idle, or in a new one. A context manager."""
+
+    def __init__(self, *, keep: bool = True) -> None:
+        self._keep = keep
+        self._idle: list[subprocess.Popen[str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._idle:
+            process.communicate()
+
+    def run(
+        self,
+        program: Sequence[str],
+        arguments: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        each_line: Callable[[str], None],
+    ) -> tuple[int, str]:
+        """Run a command to its end, and return its exit code and its output."""
+        process = self._begin(program, arguments, folder, environment)
+        assert process.stdout is not None
+        lines: list[str] = []
+        try:
+            for line in process.stdout:
+                if line.startswith(_END):
+                    self._idle.append(process)
+                    return int(line[1:]), "".join(lines)
+                lines.append(line)
+                each_line(line.rstrip("\n"))
+        except BaseException:
+            process.terminate()
+            process.communicate()
+            raise
+        process.communicate()
+        return process.returncode, "".join(lines)
+
+    def _begin(
+        self, program: Sequence[str], arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> subprocess.Popen[str]:
+        if self._idle:
+            process = self._idle.pop()
+            assert process.stdin is not None
+            request = {"args": arguments, "folder": str(folder), "environment": environment}
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            return process
+        variables = {}
+        if self._keep:
+            # A CLI that is no program of Node, or does not run in its first process, ends after each command.
+            options = environment.get("NODE_OPTIONS", "")
+            variables = {"CDK_REHEARSAL_KEPT": options, "NODE_OPTIONS": f'{options} --require "{_KEPT}"'}
+        return subprocess.Popen(
+            [*program, *arguments],
+            cwd=folder,
+            env={**environment, **variables},
+            stdin=subprocess.PIPE if self._keep else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )

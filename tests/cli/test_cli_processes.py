@@ -1,0 +1,65 @@
+"""Processes of the CDK CLI that run one command after the other."""
+
+import os
+import sys
+from pathlib import Path
+
+from cdk_rehearsal.deploy import CliProcesses, node_path
+
+# As the CDK CLI is laid out: a program that calls a function of its library.
+PROGRAM = 'require("../lib").cli();'
+LIBRARY = """
+const child = require("node:child_process");
+exports.cli = async (args = process.argv.slice(2)) => {
+  const inherited = child.execSync("echo ${NODE_OPTIONS-none}").toString().trim();
+  console.log(process.pid, process.cwd(), process.env.ONLY ?? "none", inherited, ...args);
+  console.error("problem");
+  process.exitCode = Number(args[0]);
+};
+"""
+
+
+def cli_in(folder: Path) -> list[str]:
+    for name, text in {"bin/cdk": PROGRAM, "lib/index.js": LIBRARY}.items():
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(text)
+    return [str(node_path()), str(folder / "bin" / "cdk")]
+
+
+def words(processes: CliProcesses, program: list[str], code: str, folder: Path, **variables: str) -> list[str]:
+    lines: list[str] = []
+    environment = {"PATH": os.environ["PATH"], **variables}
+    result, output = processes.run(
+        program, [code, "--deploy"], folder=folder, environment=environment, each_line=lines.append
+    )
+    assert (result, output.splitlines()) == (int(code), lines)
+    assert lines[1:] == ["problem"]
+    return lines[0].split()
+
+
+def test_one_process_runs_commands_each_in_its_folder_and_environment(tmp_path: Path) -> None:
+    program, other = cli_in(tmp_path), tmp_path / "lib"
+    with CliProcesses() as processes:
+        first = words(processes, program, "3", tmp_path, ONLY="first")
+        assert first[1:] == [str(tmp_path), "first", "none", "3", "--deploy"]
+        assert words(processes, program, "0", other) == [first[0], str(other), "none", "none", "0", "--deploy"]
+        assert words(processes, program, "1", tmp_path)[0] == first[0]
+    with CliProcesses() as processes:
+        assert words(processes, program, "0", tmp_path, NODE_OPTIONS="--no-warnings")[3] == "--no-warnings"
+    assert not Path("/proc", first[0]).exists()
+
+
+def test_without_keeping_each_command_has_its_process(tmp_path: Path) -> None:
+    program = cli_in(tmp_path)
+    with CliProcesses(keep=False) as processes:
+        assert len({words(processes, program, code, tmp_path)[0] for code in "012"}) == 3
+
+
+def test_another_program_ends_after_each_command(tmp_path: Path) -> None:
+    """As a script that starts the CLI in a process of its own, or a CLI of another layout."""
+    code = "import sys, os; print(os.getpid(), flush=True); print('problem'); sys.exit(int(sys.argv[1]))"
+    script = tmp_path / "cdk"
+    script.write_text('console.log(process.pid); console.log("problem"); process.exitCode = Number(process.argv[2])')
+    for program in ([sys.executable, "-c", code], [str(node_path()), str(script)]):
+        with CliProcesses() as processes:
+            assert len({words(processes, program, result, tmp_path)[0] for result in "012"}) == 3
