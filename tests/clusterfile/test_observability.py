@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from support import ROOT
@@ -22,7 +23,7 @@ from ultracluster.clusterfile.sections._observability import Observability
 from ultracluster.monitoring._volume import recorded_series, scraped_series
 from ultracluster.monitoring.alerts import ALERTS
 from ultracluster.monitoring.names import EXPECTED_NODES, Profile
-from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most, series_limit
+from ultracluster.planning.workload import SERIES_PER_NODE, rules_use, series_at_most, series_limit, uses
 from ultracluster.slurm._metrics import slurm_collectors
 
 LAST = "storage: {lustre: {throughput: 40 GB/s}}\n"
@@ -242,13 +243,54 @@ def test_the_role_of_nodes_may_write_and_read_one_parameter() -> None:
 @given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 200_000))
 def test_rejects_a_profile_above_the_quota_with_the_remedy(profile: str, nodes: int) -> None:
     messages = [error.message for error in check_series(Observability(profile=profile), nodes)]
-    assert bool(messages) == (series_at_most(profile, nodes) > ACTIVE_SERIES)
+    above = [use for use in uses(profile, nodes) if use.most > use.quota]
+    assert bool(messages) == bool(above)
+    assert above or series_at_most(profile, nodes) <= ACTIVE_SERIES
     for message in messages:
-        out = re.search(r"default \(L-5A151448\); (?:take (\w+), or )?name a workspace", message)
+        out = re.search(r"by default; (?:take (\w+), or )?name a workspace", message)
         assert out
-        assert f"--service-code aps --quota-code L-5A151448 --desired-value {series_at_most(profile, nodes)}" in message
+        for use in above:
+            assert f"{use.most:,} {use.what}" in message
+            assert f"--service-code aps --quota-code {use.code} --desired-value {use.most}" in message
         if out[1]:
-            assert series_at_most(out[1], nodes) <= ACTIVE_SERIES
+            assert all(use.most <= use.quota for use in uses(out[1], nodes))
+
+
+def test_names_the_request_of_each_quota_that_is_near(tmp_path: Path) -> None:
+    alerts = "".join(f"      - {{alert: A{number}, expr: up == 0}}\n" for number in range(1_100))
+    (tmp_path / "team.yaml").write_text(f"groups:\n  - name: team\n    rules:\n{alerts}")
+    path = tmp_path / "c.yaml"
+    path.write_text(with_section("{rules: [team.yaml]}"))
+    cluster = clusterfile.load(path)
+    near = {code[1]: warning.message for warning in clusterfile.warnings(cluster)
+            if (code := re.search(r"--quota-code (\S+)", warning.message))}  # fmt: skip
+    assert near.keys() == {"L-3D15CDB4", "L-E9CD1A4F"}
+    assert "may have 1,432 rules of the 2,000 of a workspace" in near["L-3D15CDB4"]
+    assert "may have 71,500 active alerts of the 1,000 of a workspace" in near["L-E9CD1A4F"]
+    assert rules_use(0, 0).most >= sum(
+        len(group["rules"])
+        for file in monitoring.alerts.rules(Profile.FULL).values()
+        for group in YAML(typ="safe").load(file)["groups"]
+    )
+
+
+def test_counts_all_rules_of_a_workspace_together(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        rules = "".join(f"      - {{record: 'team:{name}:{number}', expr: up}}\n" for number in range(900))
+        (tmp_path / f"{name}.yaml").write_text(f"groups:\n  - name: team\n    rules:\n{rules}")
+    path = tmp_path / "c.yaml"
+    path.write_text(with_section("{rules: [one.yaml, two.yaml]}"))
+    with pytest.raises(clusterfile.ClusterFileError, match=r"rules: there are 2,0\d\d rules.*--quota-code L-3D15CDB4"):
+        clusterfile.load(path)
+    for name in ("one", "two"):
+        text = "x" * 400_000
+        (tmp_path / f"{name}.yaml").write_text(
+            f"groups:\n  - name: team\n    rules:\n      - {{record: 'team:{name}', expr: up}}\n# {text}\n"
+        )
+    with pytest.raises(
+        clusterfile.ClusterFileError, match=r"rules: the rule files have 9\d\d,\d+ bytes in the template"
+    ):
+        clusterfile.load(path)
 
 
 @given(profile=st.sampled_from(sorted(SERIES_PER_NODE)), nodes=st.integers(1, 9_000))

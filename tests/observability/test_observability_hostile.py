@@ -49,7 +49,7 @@ KEYS = [
     (RULE + "      - x\n", "a: group one: rule 2 is 'x'"),
     (RULE + "  - x\n", "a: group 2 is 'x'"),
     (RULE + "  - {name: two, rules: x}\n", "a: group two has rules: 'x'; write a list of rules"),
-    (RULE + "        expr: up\n", 'a is no YAML in line 6: found duplicate key "expr"'),
+    (RULE + "        expr: up\n", 'it is not YAML in line 6: found duplicate key "expr"'),
 ]
 MINUTE = cdk.Duration.minutes(1)
 

@@ -15,6 +15,7 @@ from ultracluster.monitoring.alerts import (
     route_problem,
     rule_problems,
     rules,
+    rules_quota_problems,
     sns,
     tuning_problems,
 )
@@ -108,7 +109,7 @@ def alert_routes(cluster: ClusterFile) -> list[Route]:
 def file_problems(cluster: ClusterFile) -> list[Problem]:
     """Return the errors of a cluster file in changes of alerts, in its rule files and in its routes."""
     place: Path = ("observability", "alerts")
-    return [
+    problems = [
         *(
             ALERT_TUNING((*place, key.replace("_", "-"), name), message, at_key=True)
             for key, name, message in tuning_problems(_changes(cluster))
@@ -116,6 +117,10 @@ def file_problems(cluster: ClusterFile) -> list[Problem]:
         *_rule_problems(cluster),
         *_route_problems(cluster),
     ]
+    if not problems and cluster.observability.rules:
+        together = rules_quota_problems(cluster_rules(cluster))
+        problems += [RULE_FILES(("observability", "rules"), message) for message in together]
+    return problems
 
 
 def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:

@@ -1,8 +1,7 @@
 """Number of series and samples of a cluster, and their price in AMP.
 
 Prices of us-east-1: https://aws.amazon.com/prometheus/pricing/ (first tier read 2026-11-20; the lower tiers, storage
-and queries are older knowledge, not read again: an estimate, never an offer). Quotas:
-https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21).
+and queries are older knowledge, not read again: an estimate, never an offer).
 """
 
 from collections.abc import Iterable
@@ -10,15 +9,12 @@ from dataclasses import dataclass
 from math import prod
 
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.catalogue.monitoring import ACTIVE_SERIES
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES, LEAST_SERIES, SAMPLES_PER_S, WRITES_PER_S
 from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource, check_numbers
 from ultracluster.monitoring.collectors import INTERVAL_S, fields
 from ultracluster.monitoring.names import DCGM_METRICS, EFA_COUNTERS, EFA_COUNTERS_FULL, Profile, metrics
+from ultracluster.planning.workload import quota_request
 
-# Active series at the start: the limit grows as fast as usage doubles in 30 minutes, up to ACTIVE_SERIES.
-_FIRST_SERIES = 2_000_000
-_SAMPLES_PER_S = 1_666_666
-_WRITES_PER_S = 3_000
 # Share of a quota from which a warning is given.
 _SHARE = 0.8
 
@@ -52,6 +48,7 @@ class Volume:
 
     Args:
         series: Active series.
+        scraped: Those of them that exporters send; rules record the others.
         samples_per_s: Samples a second, those of the recording rules included.
         writes_per_s: Requests of agents a second.
         usd_per_month: Price of ingestion, storage and the rules' queries. Queries of dashboards are not included.
@@ -59,6 +56,7 @@ class Volume:
     """
 
     series: int
+    scraped: int
     samples_per_s: float
     writes_per_s: float
     usd_per_month: float
@@ -148,6 +146,7 @@ def volume(
     samples += recorded / _RULE_INTERVAL_S
     return Volume(
         series=scraped + recorded,
+        scraped=scraped,
         samples_per_s=samples,
         writes_per_s=writes,
         usd_per_month=_usd(samples, scraped),
@@ -169,18 +168,18 @@ def _usd(samples_per_s: float, scraped: int) -> float:
 def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
     if series > ACTIVE_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: request an increase "
-            "(L-5A151448, aps), a smaller profile, or a workspace for each cluster"
+            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: take a smaller profile, a "
+            f"workspace for each cluster, or request an increase: {quota_request('L-5A151448', 2 * series)}"
         )
-    elif series > _FIRST_SERIES * _SHARE:
+    elif series > LEAST_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; a workspace takes {_FIRST_SERIES:,} at once and beyond that grows as fast as "
+            f"{series:,} active series; a workspace takes {LEAST_SERIES:,} at once and beyond that grows as fast as "
             "it doubles in 30 minutes: start the nodes in steps"
         )
     for what, number, quota, code in (
-        ("samples", samples, _SAMPLES_PER_S, "L-F4BCE0BA"),
-        ("writes", writes, _WRITES_PER_S, "L-4340E931"),
+        ("samples", samples, SAMPLES_PER_S, "L-F4BCE0BA"),
+        ("writes", writes, WRITES_PER_S, "L-4340E931"),
     ):
         if number > quota * _SHARE:
             text = f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace"
-            yield f"{text}: request an increase ({code}, aps)"
+            yield f"{text}: {quota_request(code, 2 * round(number))}"

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_aps as l1
 from constructs import Construct
 
-from ultracluster.monitoring.alerts import RULE_FILE, rule_problems
+from ultracluster.monitoring.alerts import RULE_FILE, rule_problems, rules_quota_problems
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.planning import checked, known
 from ultracluster.rules import Message, Refusal, error
@@ -40,7 +40,7 @@ class PrometheusRules(Construct):
             *(RULE_FILE(f"{name} and {name}.yaml are the same namespace") for name in rules if f"{name}.yaml" in rules),
             *(environment_problems(self, workspace) if rules else ()),
         ]
-        if problems:
+        if problems := problems or list(rules_quota_problems(named)):
             raise Refusal(self, problems)
         for name, text in sorted(named.items()):
             l1.CfnRuleGroupsNamespace(self, name, name=name, workspace=workspace.workspace_arn, data=text)

@@ -13,10 +13,13 @@ from ultracluster.catalogue.monitoring._prometheus import (
     ACTIVE_ALERTS,
     ACTIVE_SERIES,
     DEFINITION_BYTES,
+    LEAST_SERIES,
     MOST_RETENTION_DAYS,
     RETENTION_DAYS,
     RULES,
+    SAMPLES_PER_S,
     SCRAPER_SUBNETS,
+    WRITES_PER_S,
 )
 from ultracluster.catalogue.monitoring._xid_generations import RESTART_TYPES, nvlink5_words
 from ultracluster.catalogue.monitoring._xids import RESTART_ON_A100, XIDS, XidPolicy, xids
@@ -26,6 +29,7 @@ __all__ = [
     "ACTIVE_SERIES",
     "AMAZON_PROMETHEUS_PLUGIN",
     "DEFINITION_BYTES",
+    "LEAST_SERIES",
     "LEAST_SUBNETS",
     "LOG_RETENTION_DAYS",
     "MANAGED_GRAFANA_REGIONS",
@@ -36,8 +40,10 @@ __all__ = [
     "RESTART_TYPES",
     "RETENTION_DAYS",
     "RULES",
+    "SAMPLES_PER_S",
     "SCRAPER_SUBNETS",
     "SELF_HOSTED_VERSION",
+    "WRITES_PER_S",
     "XIDS",
     "XidPolicy",
     "nvlink5_words",

@@ -1,13 +1,13 @@
 """Limits of Amazon Managed Service for Prometheus.
 
-See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21)
+See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-26)
 """
 
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated
 
-_QUOTAS = Source("https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html", read_on="2026-11-21")
+_QUOTAS = Source("https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html", read_on="2026-11-26")
 _WORKSPACE = Source(
     "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-aps-workspace-workspaceconfiguration.html",
     read_on="2026-11-21",
@@ -19,13 +19,23 @@ _COLLECTOR = Source(
 #: Active series of a workspace by default (L-5A151448, adjustable): those with a sample in the last two hours.
 ACTIVE_SERIES: Annotated[int, Stated(_QUOTAS, "series")] = 50_000_000
 
+#: Active series that a workspace always takes. Beyond, and up to `ACTIVE_SERIES`, it takes twice the mean of the last
+#: 30 minutes, or ten million more if that is above five million.
+LEAST_SERIES: Annotated[int, Stated(_QUOTAS, "series")] = 2_000_000
+
+#: Samples a second of a workspace by default (L-F4BCE0BA, adjustable): a thirtieth of the active series.
+SAMPLES_PER_S: Annotated[int, Stated(_QUOTAS, "samples/s")] = 1_666_666
+
+#: Requests of remote write a second of a workspace by default (L-4340E931, adjustable).
+WRITES_PER_S: Annotated[int, Stated(_QUOTAS, "requests/s")] = 3_000
+
 #: Alerts of a workspace that may be active at a time by default (L-E9CD1A4F, adjustable).
 ACTIVE_ALERTS: Annotated[int, Stated(_QUOTAS, "alerts")] = 1_000
 
 #: Rules of a workspace by default (L-3D15CDB4, adjustable).
 RULES: Annotated[int, Stated(_QUOTAS, "rules")] = 2_000
 
-#: Bytes of a rule file, and of an alert manager definition; fixed.
+#: Bytes of a rule file (L-C62641E3), and of an alert manager definition (L-3316EF76); fixed.
 DEFINITION_BYTES: Annotated[int, Stated(_QUOTAS, "bytes")] = 1_000_000
 
 #: Days that samples are kept: at most, and unless said otherwise.

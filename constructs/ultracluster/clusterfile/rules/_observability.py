@@ -1,6 +1,9 @@
 """Rules of metrics, alerts and dashboards."""
 
 from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from ruamel.yaml import YAML
 
 from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS, MOST_RETENTION_DAYS
 from ultracluster.clusterfile._cluster_file import ClusterFile
@@ -8,7 +11,15 @@ from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._observability import Alerts, Notifications, Observability
-from ultracluster.planning.workload import SERIES_PER_NODE, series_at_most
+from ultracluster.planning.workload import (
+    SERIES_PER_NODE,
+    Use,
+    alerts_use,
+    quota_request,
+    rules_use,
+    series_at_most,
+    uses,
+)
 
 _GRAFANA_PRIVATE = warning("grafana-private", "Nodes have no internet access to install Grafana, so none is created.")
 _NO_MANAGED_GRAFANA = warning("grafana-region", "The region has no Amazon Managed Grafana, so Grafana is self-hosted.")
@@ -19,8 +30,10 @@ _ALERT_MANAGER = warning("alert-manager", "An existing workspace has its own ale
 _OFF = error("observability-off", "Without metrics the other keys have no effect.")
 _RETENTION = shared("metrics-retention")
 _EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
-_QUOTA = error("metrics-quota", "A workspace takes a limited number of active series by default.", acceptable=True)
-_QUOTA_NEAR = warning("metrics-quota-near", "A workspace near its quota discards samples when the cluster grows.")
+_QUOTA = error("metrics-quota", "A workspace takes limited series and samples by default.", acceptable=True)
+_QUOTA_NEAR = warning(
+    "metrics-quota-near", "A workspace near its quota discards samples, rules or alerts when the cluster grows."
+)
 # As a part of the quota: two thirds.
 _NEAR = 1.5
 _SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")
@@ -72,13 +85,18 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
     if not requested.on:
         return
     most = series_at_most(requested.profile, nodes)
-    less = [profile for profile in SERIES_PER_NODE if series_at_most(profile, nodes) <= ACTIVE_SERIES]
-    if most > ACTIVE_SERIES:
+    less = [profile for profile in SERIES_PER_NODE if not any(use.most > use.quota for use in uses(profile, nodes))]
+    above = [use for use in uses(requested.profile, nodes) if use.most > use.quota]
+    if above:
+        requests = [quota_request(use.code, use.most) for use in above]
         message = (
-            f"{nodes:,} nodes have up to {most:,} active series with {requested.profile}, and a workspace takes "
-            f"{ACTIVE_SERIES:,} by default (L-5A151448); "
+            f"{nodes:,} nodes have up to "
+            + " and ".join(f"{use.most:,} {use.what}" for use in above)
+            + f" with {requested.profile}, and a workspace takes "
+            + " and ".join(f"{use.quota:,} ({use.code})" for use in above)
+            + " by default; "
             + (f"take {less[-1]}, or " if less else "")
-            + f"name a workspace whose quota is raised: {quota_request('L-5A151448', most)}"
+            + f"name a workspace whose quota is raised: {'; '.join(requests)}"
         )
         if requested.workspace is None:
             yield _QUOTA((*_PATH, "profile"), message, at_key="profile" not in requested.model_fields_set)
@@ -133,11 +151,19 @@ def _check_grafana(requested: Observability, region: str | None) -> Iterator[Pro
         yield _GRAFANA_REGION((*_PATH, "grafana", "workspace"), message)
 
 
-def quota_request(code: str, value: int) -> str:
-    """Return the command that requests a quota of Amazon Managed Service for Prometheus."""
+def _uses(cluster: ClusterFile) -> tuple[Use, ...]:
+    """Return what the cluster may use of the quotas of its workspace."""
+    requested = cluster.observability
+    added = [
+        rule
+        for path in requested.rules
+        for group in YAML(typ="safe").load(FilePath(path).read_text("utf-8"))["groups"]
+        for rule in group.get("rules") or ()
+    ]
     return (
-        "aws service-quotas request-service-quota-increase --service-code aps "
-        f"--quota-code {code} --desired-value {value}"
+        *uses(requested.profile, cluster.instances),
+        rules_use(len(cluster.node_groups), len(added)),
+        alerts_use(cluster.instances, sum("alert" in rule for rule in added), shared=requested.workspace is not None),
     )
 
 
@@ -146,13 +172,13 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     requested = cluster.observability
     if not requested.on:
         return
-    most = series_at_most(requested.profile, cluster.instances)
-    if most * _NEAR > ACTIVE_SERIES:
-        yield (
-            _QUOTA_NEAR,
-            f"the nodes may have {most:,} active series of the {ACTIVE_SERIES:,} of a workspace (L-5A151448). Before "
-            f"it grows: {quota_request('L-5A151448', 2 * most)}",
-        )
+    for use in _uses(cluster):
+        if use.most * _NEAR > use.quota:
+            yield (
+                _QUOTA_NEAR,
+                f"the cluster may have {use.most:,} {use.what} of the {use.quota:,} of a workspace ({use.code}). "
+                f"Before it grows: {quota_request(use.code, 2 * use.most)}",
+            )
     if requested.grafana.kind != "none" and cluster.grafana == "none":
         yield (
             _GRAFANA_PRIVATE,

@@ -12,7 +12,7 @@ from ultracluster.monitoring.alerts._alertmanager import (
 )
 from ultracluster.monitoring.alerts._all import ALERTS, RUNBOOKS
 from ultracluster.monitoring.alerts._promql import promql_problem
-from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems
+from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems, rules_quota_problems
 from ultracluster.monitoring.alerts._rules import GRAFANA, rules
 from ultracluster.monitoring.alerts._tuning import Tuning, tuning_problems
 
@@ -32,6 +32,7 @@ __all__ = [
     "route_problem",
     "rule_problems",
     "rules",
+    "rules_quota_problems",
     "sns",
     "tuning_problems",
 ]

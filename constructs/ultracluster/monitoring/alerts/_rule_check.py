@@ -1,5 +1,6 @@
 """Validation of rule files."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from ultracluster.monitoring.alerts._promql import PromqlError, check_promql
 from ultracluster.monitoring.alerts._rule_keys import file_key_problems, rule_key_problems
 from ultracluster.monitoring.collectors import RenderedYaml
 from ultracluster.monitoring.names import METRICS, OTHERS, Profile, read_from_exporters
+from ultracluster.planning.workload import quota_request
 from ultracluster.rules import Message, error
 
 #: Labels that have a new value for each process, request or moment: a recording rule that keeps one makes series
@@ -33,6 +35,9 @@ _TAKEN = error("prometheus-rule-name", "A second rule with a name of the library
 _SEVERITY = error("prometheus-rule-severity", "The severity selects the receiver of an alert.")
 _UNBOUNDED = error("prometheus-unbounded-label", "Labels with unlimited values create series without end.")
 _QUOTA = error("prometheus-rule-quota", "A workspace takes a limited number of rules, and bytes in a namespace.")
+# Of the 1,000,000 bytes of a template: a tenth stays for the other resources of the stack.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
+_STACK_BYTES = 900_000
 _NAME = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,63}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _METRIC = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*", re.ASCII)
@@ -55,7 +60,6 @@ def rule_problems(
         reserved: True for rules beside those of the library, whose names they must not have. By default, they may be
             those of the library from a file.
     """
-    number = 0
     for name, text in rules.items():
         if not _NAME.fullmatch(name):
             yield RULE_FILE(
@@ -85,9 +89,30 @@ def rule_problems(
             yield from _rule_problems(name, index, rule, None if isinstance(text, RenderedYaml) else recorded, profile)
             if reserved:
                 yield from _name_problems(f"{name}: {rule.get('record') or rule.get('alert')}", rule)
-        number += len(loaded)
+
+
+def rules_quota_problems(rules: Mapping[str, str]) -> Iterator[Message]:
+    """Yield what a workspace and a stack do not take of valid rule files, all together.
+
+    Args:
+        rules: Text of each file, by its name.
+    """
+    documents = [
+        text.document if isinstance(text, RenderedYaml) else YAML(typ="safe").load(text) for text in rules.values()
+    ]
+    number = sum(len(group.get("rules") or ()) for document in documents for group in document["groups"])
     if number > RULES:
-        yield _QUOTA(f"there are {number:,} rules, and a workspace takes {RULES:,} unless its quota is raised")
+        yield _QUOTA(
+            f"there are {number:,} rules, those of the library included, and a workspace takes {RULES:,} by default "
+            f"(L-3D15CDB4); record less, or add the others to a workspace whose quota is raised: "
+            f"{quota_request('L-3D15CDB4', number)}"
+        )
+    size = sum(len(json.dumps(text)) for text in rules.values())
+    if size > _STACK_BYTES:
+        yield _QUOTA(
+            f"the rule files have {size:,} bytes in the template of their stack, which has room for {_STACK_BYTES:,}; "
+            "create some with PrometheusRules in a stack of their own"
+        )
 
 
 def _reason(text: str, error: YAMLError) -> str:
@@ -95,7 +120,7 @@ def _reason(text: str, error: YAMLError) -> str:
         return "is indented with tabs, which YAML does not take"
     mark = getattr(error, "problem_mark", None)
     where = "" if mark is None else f" in line {mark.line + 1}"
-    return f"is no YAML{where}: {getattr(error, 'problem', None) or error}"
+    return f"is no rule file: it is not YAML{where}: {getattr(error, 'problem', None) or error}"
 
 
 def _mappings(items: Any) -> list[Mapping[str, Any]]:

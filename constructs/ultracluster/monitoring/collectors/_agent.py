@@ -10,10 +10,11 @@ from typing import Any
 
 from ultracluster.monitoring.collectors._text import block_yaml, name_problems
 from ultracluster.monitoring.names import NODE_CHECKS, POD_OF_JOB, Profile, read_from_exporters
+from ultracluster.planning.workload import SCRAPE_INTERVAL_S
 from ultracluster.rules import Refusal
 
 #: Scrape interval in seconds by profile. DCGM collects at the same interval.
-INTERVAL_S: Mapping[Profile, int] = {Profile.BASIC: 60, Profile.STANDARD: 30, Profile.FULL: 15}
+INTERVAL_S: Mapping[Profile, int] = {profile: SCRAPE_INTERVAL_S[profile.name.lower()] for profile in Profile}
 PORTS: Mapping[str, int] = {"node": 9100, "dcgm": 9400, "agent": 9090}
 #: Placeholders that the script metrics-agent.sh replaces on the node.
 PLACEHOLDERS: Mapping[str, str] = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}

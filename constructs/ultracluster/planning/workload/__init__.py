@@ -3,7 +3,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ultracluster.planning.workload._series import SERIES_PER_NODE, series_at_most, series_limit
+from ultracluster.planning.workload._series import (
+    SCRAPE_INTERVAL_S,
+    SERIES_PER_NODE,
+    Use,
+    alerts_use,
+    quota_request,
+    rules_use,
+    series_at_most,
+    series_limit,
+    uses,
+)
 
 if TYPE_CHECKING:
     from ultracluster.planning.workload._assumptions import Assumptions
@@ -18,11 +28,14 @@ if TYPE_CHECKING:
     from ultracluster.planning.workload._training import plan_training
 
 __all__ = [
+    "SCRAPE_INTERVAL_S",
     "SERIES_PER_NODE",
     "Assumptions",
     "Candidate",
     "Layout",
     "Model",
+    "Use",
+    "alerts_use",
     "budget_flops",
     "checkpoint_seconds",
     "compute_optimal",
@@ -31,10 +44,13 @@ __all__ = [
     "plan_inference",
     "plan_rl",
     "plan_training",
+    "quota_request",
     "replica_fits",
+    "rules_use",
     "series_at_most",
     "series_limit",
     "sweep",
+    "uses",
 ]
 _MODULES = {
     "Assumptions": "assumptions",
