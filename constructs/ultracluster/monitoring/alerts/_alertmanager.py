@@ -75,8 +75,6 @@ _INHIBITIONS = (
     _inhibits("GpuHardwareSlowdown", "StragglerClock|StragglerNccl|GpuThermalThrottle", _NODE),
     _inhibits("JobHung", "JobIdleGpus|JobSlow", _JOB),
     _inhibits("StragglerClock|StragglerEfa|StragglerNccl", "JobSlow", _JOB),
-    # Nodes that the breaker keeps in service are worse than those that were drained.
-    ([*_SENT, 'alertname="HealthBreakerOpen"'], ['alertname="NodeUnhealthy"'], ["cluster", "group"]),
     ([*_SENT, 'alertname="FileSystemUnavailable"'], ['alertname="MountSlow"'], ["cluster", "path"]),
     (['alertname="NoNodes"'], ['alertname=~"NodesMissing|SlurmNodesDown|KubernetesNodeNotReady"'], ["cluster"]),
 )  # fmt: skip
