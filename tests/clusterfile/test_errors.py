@@ -61,11 +61,9 @@ def test_rejects_bare_numbers() -> None:
 
 
 def test_rejects_misspelt_keys() -> None:
-    assert problem("count: 64", "cuont: 64") == (
-        "c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? "
-        "allowed are type, count, min, spare, capacity, zone, layout, image, root-volume, placement-group, labels, "
-        "tags, scripts, canary, slurm, taints, os, release, update, elastic, stack, pods"
-    )
+    text = problem("count: 64", "cuont: 64")
+    assert text.startswith("c.yaml:6:32 nodes.train.cuont: unknown key; did you mean count? allowed are type, count, ")
+    assert {"root-volume", "placement-group"} <= set(text.partition("allowed are ")[2].split(", "))
 
 
 @pytest.mark.parametrize(
@@ -93,12 +91,9 @@ def test_rejects_a_key_with_half_a_character() -> None:
 
 
 def test_rejects_a_key_that_is_like_no_other_and_the_one_that_is_missing() -> None:
-    assert problems(bent("count: 64", "banana: 64")) == [
-        "c.yaml:6:3 nodes.train.count: is missing; write for example count: 64",
-        "c.yaml:6:32 nodes.train.banana: unknown key; allowed are type, count, min, spare, capacity, zone, layout, "
-        "image, root-volume, placement-group, labels, tags, scripts, canary, slurm, taints, os, release, update, "
-        "elastic, stack, pods",
-    ]
+    missing, unknown = problems(bent("count: 64", "banana: 64"))
+    assert missing == "c.yaml:6:3 nodes.train.count: is missing; write for example count: 64"
+    assert unknown.startswith("c.yaml:6:32 nodes.train.banana: unknown key; allowed are type, count, min, spare, ")
 
 
 def test_rejects_two_node_groups_of_one_name() -> None:

@@ -1,6 +1,6 @@
 """Keys that a configuration of ParallelCluster cannot carry over: the key of the file, the reason and what to do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,11 +177,6 @@ def key_notes(cluster: ClusterFile) -> Iterator[Note]:
 def written_keys(cluster: ClusterFile) -> Iterator[tuple[Path, str]]:
     """Return the path of each key of the file, down to those of the table, with its pattern."""
     yield from _below(cluster.model_dump(by_alias=True, exclude_unset=True), (), ())
-
-
-def patterns() -> Sequence[str]:
-    """Return the patterns of all keys that the table has."""
-    return tuple(_KEYS)
 
 
 def path_of(cluster: ClusterFile, *path: str) -> Path:
