@@ -537,7 +537,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "SeriesNearQuota": threshold(
-        "scrape_samples_post_metric_relabeling", "1.7e6", "1.5e6", wait=15, make=with_labels(job="node")
+        "scrape_samples_post_metric_relabeling", "2.1e7", "1.9e7", wait=15, make=with_labels(job="node")
     ),
     "NoNodes": Case(
         fires=({}, 15),

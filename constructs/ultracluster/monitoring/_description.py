@@ -3,10 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES
 from ultracluster.clusterfile import ClusterFile, Description
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
-from ultracluster.monitoring._volume import volume
+from ultracluster.monitoring._volume import Volume, volume
 from ultracluster.monitoring.names import Profile
+
+# Share of a limit from which an alert fires.
+_NEAR = 0.8
 
 
 def _slurm(cluster: ClusterFile) -> SlurmSource | None:
@@ -29,17 +33,30 @@ _SOURCES: Mapping[str, Callable[[ClusterFile], SlurmSource | KubernetesSource | 
 }
 
 
-def _facts(cluster: ClusterFile) -> dict[str, Any] | None:
-    """Volume and cost as data, or None if monitoring is off."""
-    section = cluster.observability
-    if not section.on:
-        return None
+def _volume(cluster: ClusterFile) -> Volume:
     groups = [
         (group.instance_type, sum(interface.kind in ("efa", "efa-only") for interface in group.interfaces), group.count)
         for group in cluster.node_groups
     ]
     login = (cluster.service_type, 0, cluster.service_count)
-    total = volume([*groups, login], Profile[section.profile.upper()], source=_SOURCES[cluster.orchestrator](cluster))
+    profile = Profile[cluster.observability.profile.upper()]
+    return volume([*groups, login], profile, source=_SOURCES[cluster.orchestrator](cluster))
+
+
+def near_series(cluster: ClusterFile) -> int:
+    """Return the scraped series from which a cluster is near its limit of all series, or the quota of its workspace."""
+    total = _volume(cluster)
+    limit = ACTIVE_SERIES if cluster.observability.workspace else cluster.series_limit or ACTIVE_SERIES
+    # Without nodes nothing is sent, and half is as good as any share.
+    return round(_NEAR * limit * (total.scraped / total.series if total.scraped else 0.5))
+
+
+def _facts(cluster: ClusterFile) -> dict[str, Any] | None:
+    """Volume and cost as data, or None if monitoring is off."""
+    section = cluster.observability
+    if not section.on:
+        return None
+    total = _volume(cluster)
     return {
         "profile": section.profile,
         "grafana": cluster.grafana,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.clusterfile import ALERT_ROUTES, ALERT_TUNING, RULE_FILES, ClusterFile, Path, Problem
+from ultracluster.monitoring._description import near_series
 from ultracluster.monitoring.alerts import (
     GRAFANA,
     Route,
@@ -69,12 +70,13 @@ def cluster_rules(cluster: ClusterFile, *, grafana: str | None = None) -> dict[s
         for group in cluster.node_groups
         if isinstance(group.capacity, CapacityBlock | UltraServerBlock) and group.capacity.terminates_at
     }
+    changes = _changes(cluster)
     library = rules(
         profile,
         inventory=inventory,
         ends=ends,
         runbooks=cluster.observability.alerts.runbooks,
-        tuning=Tuning(**_changes(cluster)),
+        tuning=Tuning(**{**changes, "thresholds": {"SeriesNearQuota": near_series(cluster), **changes["thresholds"]}}),
         grafana=cluster.observability.alerts.grafana or grafana or GRAFANA,
         # Another cluster may share the workspace, even one created here.
         cluster=cluster.name,

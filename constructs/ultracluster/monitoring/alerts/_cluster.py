@@ -1,6 +1,10 @@
 """Alerts on schedulers, and on the metrics pipeline."""
 
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES
 from ultracluster.monitoring.alerts._alert import JUDGEMENT, NUMBER, PER_SECOND, Alert, Severity, of_instance, seconds
+from ultracluster.planning.workload import quota_request
+
+_SERIES = ACTIVE_SERIES * 2 // 5
 
 CLUSTER_ALERTS = (
     Alert(
@@ -142,19 +146,23 @@ CLUSTER_ALERTS = (
     Alert(
         name="SeriesNearQuota",
         for_="15m",
-        expr="sum by (cluster) (scrape_job:scrape_samples_post_metric_relabeling:sum) > 1600000",
-        threshold=1.6e6,
+        expr=f"sum by (cluster) (scrape_job:scrape_samples_post_metric_relabeling:sum) > {_SERIES}",
+        threshold=_SERIES,
         bounds=NUMBER,
         summary="{{ $labels.cluster }} sends {{ $value | humanize }} series",
-        description="The workspace takes two million series at once; beyond, it grows as fast as it doubles in 30 "
-        "minutes.",
+        description="With those that rules record, the series are near the limit of the cluster, or the quota of the "
+        "workspace. Beyond it, samples of new series are discarded.",
         diagnosis=(
             "`topk(10, scrape_job:scrape_samples_post_metric_relabeling:sum)`.",
             "Labels without bound: job names, file names, users.",
         ),
-        actions=("Take a smaller profile, or request a higher quota before you grow.",),
-        rationale="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-21): four "
-        "fifths.",
+        actions=(
+            "Take a smaller profile, raise `series-limit`, or request a higher quota before you grow: "
+            f"`{quota_request('L-5A151448', 2 * ACTIVE_SERIES)}`.",
+        ),
+        rationale=f"Two fifths of the {ACTIVE_SERIES:,} series that a workspace takes by default: rules record up to "
+        "as many again. The rules of a cluster file have four fifths of `series-limit`, by what its nodes send and "
+        "record. https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-26).",
     ),
     Alert(
         name="NoNodes",
