@@ -5,13 +5,14 @@ prints the table of all of them.
 """
 
 import json
+import math
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ _KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop
 _TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "also", "after", "pages", "world", "ends"}
 #: A series that its exporter no longer writes, or whose exporter does not answer, ends with a stale marker.
 _STALE = -1e300
+# Minutes of the longest story, at least.
+_LONGEST = 12 * 60
 _LABELS = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -221,23 +224,32 @@ def _key(node: str, exporter: str, metric: str, labels: Mapping[str, str]) -> st
     return f"{name}{{{inside}}}"
 
 
-def samples(story: Story) -> dict[str, list[float | None]]:
-    """Return a value for each minute of every series; None is no sample."""
+@cache
+def _steady(world: World) -> Mapping[str, list[float | None]]:
+    """A value for each minute of every series of the healthy cluster, for as long as the longest story."""
+    minutes = range(_LONGEST + 1)
     values: dict[str, list[float | None]] = {
-        key: [item.value + item.grows * minute for minute in range(story.minutes + 1)]
-        for key, item in baseline(story.world).items()
+        key: [item.value + item.grows * minute for minute in minutes] if item.grows else [item.value] * len(minutes)
+        for key, item in baseline(world).items()
     }
     # Checks and checkpoints of the healthy cluster follow the clock.
-    for node in story.world.names("all"):
-        clock = [float(60 * minute) for minute in range(story.minutes + 1)]
-        values[_key(node, "node", "ultracluster_mount_last_success_timestamp_seconds", {"path": "/fsx"})] = [*clock]
+    clock: list[float | None] = [float(60 * minute) for minute in minutes]
+    for node in world.names("all"):
+        values[_key(node, "node", "ultracluster_mount_last_success_timestamp_seconds", {"path": "/fsx"})] = clock
         file = {"file": "/var/lib/node_exporter/textfile_collector/ultracluster_node.prom"}
-        values[_key(node, "node", "node_textfile_mtime_seconds", file)] = [*clock]
-        values[_key(node, "agent", "prometheus_remote_storage_highest_timestamp_in_seconds", {})] = [*clock]
+        values[_key(node, "node", "node_textfile_mtime_seconds", file)] = clock
+        values[_key(node, "agent", "prometheus_remote_storage_highest_timestamp_in_seconds", {})] = clock
         sent = f"prometheus_remote_storage_queue_highest_sent_timestamp_seconds{_QUEUE}"
-        values[_key(node, "agent", sent, {})] = [*clock]
+        values[_key(node, "agent", sent, {})] = clock
     saved = _key("train-1", "node", "train_last_checkpoint_timestamp_seconds", {"job_id": "7"})
-    values[saved] = [float(minute // 30 * 1800) if minute >= 30 else None for minute in range(story.minutes + 1)]
+    values[saved] = [float(minute // 30 * 1800) if minute >= 30 else None for minute in minutes]
+    return values
+
+
+def samples(story: Story) -> dict[str, list[float | None]]:
+    """Return a value for each minute of every series; None is no sample."""
+    assert story.minutes <= _LONGEST, story.name
+    values = {key: numbers[: story.minutes + 1] for key, numbers in _steady(story.world).items()}
     for change in story.changes:
         _apply(change, values, story)
     return values
@@ -288,11 +300,12 @@ def _selected(
     labels |= {"gpu": str(change["gpu"])} if "gpu" in change else {}
     labels |= {"device": str(change["device"])} if "device" in change else {}
     name = metric.partition("{")[0]
+    begins, of_node = f"{name}{{", f'instance="i-{node}"'
     matching = [
         key
         for key in values
-        if key.startswith(f"{name}{{")
-        and f'instance="i-{node}"' in key
+        if key.startswith(begins)
+        and of_node in key
         and all(f'{label}="{value}"' in key for label, value in labels.items())
     ]
     if matching:
@@ -308,21 +321,35 @@ def _selected(
     return keys
 
 
-def _encoded(numbers: list[float | None]) -> str:
-    """Return the values as promtool reads them, runs of equal values together."""
+@lru_cache(maxsize=10_000)
+def _encoded(numbers: tuple[float | None, ...]) -> str:
+    """Return the values as promtool reads them, runs of equal or evenly growing values together.
+
+    promtool makes one text of all series again for each, so it must be short.
+    """
     words: list[str] = []
     start = 0
-    for index in range(1, len(numbers) + 1):
-        if index == len(numbers) or repr(numbers[index]) != repr(numbers[start]):
-            value = numbers[start]
-            text = "_" if value is None else "stale" if value == _STALE else f"{value:.15g}"
-            text = text.replace("nan", "NaN").replace("inf", "Inf")
-            # promtool has no repetition of NaN and stale.
-            repeats = index - start - (value is not None)
-            words.append(
-                " ".join([text] * (index - start)) if text in ("NaN", "stale") or not repeats else f"{text}x{repeats}"
-            )
-            start = index
+    while start < len(numbers):
+        value, end = numbers[start], start + 1
+        if value is None:
+            while end < len(numbers) and numbers[end] is None:
+                end += 1
+            words.append(f"_x{end - start}")
+        elif value == _STALE or not math.isfinite(value):
+            # promtool has no repetition of them.
+            words.append("stale" if value == _STALE else f"{value}".replace("nan", "NaN").replace("inf", "Inf"))
+        else:
+            after = numbers[end] if end < len(numbers) else None
+            step = 0.0 if after is None or not math.isfinite(after) else float(f"{after - value:.15g}")
+            # promtool adds the step again and again.
+            reached = value + step
+            while end < len(numbers) and numbers[end] == reached:
+                end, reached = end + 1, reached + step
+            # Two that differ may begin a run of the second.
+            end = start + 1 if step and end < start + 3 else end
+            grows = f"{step:+.15g}" if step else ""
+            words.append(f"{value:.15g}" + (f"{grows}x{end - start - 1}" if end > start + 1 else ""))
+        start = end
     return " ".join(words)
 
 
@@ -375,8 +402,12 @@ def play(story: Story, *, whole: bool = False) -> Played:
 
 def sent(story: Story) -> dict[str, list[float | None]]:
     """Return the samples that the agents send; of `up` and the second, Prometheus itself writes the samples."""
-    kept = {*read_from_exporters(Profile.STANDARD), "up", "scrape_samples_post_metric_relabeling"}
-    return {key: numbers for key, numbers in samples(story).items() if key.partition("{")[0] in kept}
+    return {key: numbers for key, numbers in samples(story).items() if key.partition("{")[0] in _read()}
+
+
+@cache
+def _read() -> frozenset[str]:
+    return read_from_exporters(Profile.STANDARD) | {"up", "scrape_samples_post_metric_relabeling"}
 
 
 def rule_groups(story: Story) -> tuple[story_rules.Group, ...]:
@@ -392,7 +423,15 @@ def _healthy(world: World, minutes: int) -> dict[str, list[float | None]]:
 def concerned(story: Story) -> tuple[story_rules.Group, ...]:
     """Return the groups with the rules that see anything else than in the healthy cluster, and what those read."""
     changed = story_rules.changed(sent(story), _healthy(story.world, story.minutes))
-    return tuple(story_rules.concerned(rule_groups(story), changed, story_rules.groups(story.world.nodes)))
+    return tuple(story_rules.concerned(rule_groups(story), changed, story_rules.groups(story.world.nodes, None)))
+
+
+def read_by(
+    rules: Sequence[story_rules.Rule], values: Mapping[str, list[float | None]]
+) -> dict[str, list[float | None]]:
+    """Return the samples that one of the rules reads."""
+    read = frozenset[str]().union(*map(story_rules.reads, rules))
+    return {key: numbers for key, numbers in values.items() if key.partition("{")[0] in read}
 
 
 def evaluate(
@@ -406,12 +445,11 @@ def evaluate(
         minutes: How long.
         more: PromQL of other series to return, after the alerts.
     """
-    read = {name for group in groups for rule in group["rules"] for name in story_rules.reads(rule)}
-    values = {key: numbers for key, numbers in values.items() if key.partition("{")[0] in read}
+    values = read_by([rule for group in groups for rule in group["rules"]], values)
     query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}' + more
     test = {
         "interval": "1m",
-        "input_series": [{"series": key, "values": _encoded(numbers)} for key, numbers in values.items()],
+        "input_series": [{"series": key, "values": _encoded(tuple(numbers))} for key, numbers in values.items()],
         "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(minutes + 1)],
     }
     with tempfile.TemporaryDirectory() as directory:
