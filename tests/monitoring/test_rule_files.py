@@ -5,10 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from support import ROOT
+from support import ROOT, yaml12
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.monitoring import alert_routes, cluster_rules
@@ -173,7 +172,7 @@ def test_a_route_is_before_the_severity(tmp_path: Path) -> None:
 
 
 def test_alerts_are_in_several_groups() -> None:
-    groups = YAML(typ="safe").load(rules()["alerts.yaml"])["groups"]
+    groups = yaml12.load(rules()["alerts.yaml"])["groups"]
     assert [group["name"] for group in groups] == [f"alerts-{name}" for name in ("gpu", "node", "job", "cluster")]
     for group in groups:
         recorded = {json.dumps(rule["labels"]) for rule in group["rules"] if "labels" in rule and "record" in rule}

@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 
-from support import ROOT
+from support import ROOT, yaml12
 from support.alert_cases import gpu
 from support.rule_tests import firing_test, promtool
 from ultracluster import clusterfile
@@ -19,7 +18,7 @@ HOT = "GpuTemperatureHigh"
 
 
 def alerts_of(text: str) -> dict[str, dict[str, object]]:
-    groups = YAML(typ="safe").load(text)["groups"]
+    groups = yaml12.load(text)["groups"]
     return {rule["alert"]: rule for group in groups for rule in group["rules"] if "alert" in rule}
 
 
@@ -34,7 +33,7 @@ def tuned(alerts: str) -> dict[str, dict[str, object]]:
 
 def problem_of(text: str, name: str) -> str:
     """The expression behind an alert on a node or a job, as it is recorded."""
-    rules = [rule for group in YAML(typ="safe").load(text)["groups"] for rule in group["rules"]]
+    rules = [rule for group in yaml12.load(text)["groups"] for rule in group["rules"]]
     (expr,) = [rule["expr"] for rule in rules if "record" in rule and rule.get("labels", {}).get("problem") == name]
     return str(expr)
 
@@ -60,7 +59,7 @@ def test_a_threshold_may_be_another_number_of_its_rule() -> None:
 
 def test_only_alerts_that_are_sent_as_critical_keep_alerts_of_their_job_silent() -> None:
     def causes(tuning: Tuning) -> set[str]:
-        groups = YAML(typ="safe").load(rules(tuning=tuning)["alerts.yaml"])["groups"]
+        groups = yaml12.load(rules(tuning=tuning)["alerts.yaml"])["groups"]
         (expr,) = [rule["expr"] for group in groups for rule in group["rules"] if rule.get("record") == JOB_CAUSE]
         return set(re.findall(r"[A-Z]\w+", expr))
 

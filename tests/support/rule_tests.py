@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
+from support import yaml12
 from support.alert_cases import Series
 from ultracluster.monitoring.alerts import rules
 from ultracluster.monitoring.names import PROBLEM, Profile
@@ -28,7 +27,7 @@ def all_rules(profile: Profile = Profile.STANDARD) -> list[dict[str, Any]]:
 @cache
 def _rules(profile: Profile) -> tuple[dict[str, Any], ...]:
     files = rules(profile, inventory=INVENTORY, cluster="llama").values()
-    return tuple(rule for text in files for group in YAML(typ="safe").load(text)["groups"] for rule in group["rules"])
+    return tuple(rule for text in files for group in yaml12.load(text)["groups"] for rule in group["rules"])
 
 
 def needed(name: str) -> list[dict[str, Any]]:
@@ -47,8 +46,8 @@ def written(directory: Path, name: str) -> None:
     (directory / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": needed(name)}]}))
 
 
-def firing_test(name: str, series: Series, answers: list[tuple[int, bool]]) -> dict[str, Any]:
-    query = f'count(ALERTS{{alertname="{name}", alertstate="firing"}}) > bool 0'
+def firing_test(name: str, series: Series, answers: list[tuple[int, bool]], cluster: str = "llama") -> dict[str, Any]:
+    query = f'count(ALERTS{{alertname="{name}", alertstate="firing", cluster="{cluster}"}}) > bool 0'
     return {
         "interval": "1m",
         "input_series": [{"series": key, "values": values} for key, values in series.items()],

@@ -16,9 +16,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
-from support import ROOT, story_rules
+from support import ROOT, story_rules, yaml12
 from support.rule_tests import PROMTOOL
 from ultracluster.monitoring.alerts import ALERTS, alertmanager
 from ultracluster.monitoring.names import EFA_COUNTERS, Profile, read_from_exporters
@@ -105,7 +103,7 @@ def stories() -> Iterator[Story]:
         ValueError: If a story has an unknown key, node or alert.
     """
     for path in sorted(FOLDER.glob("*.yaml")):
-        for data in YAML(typ="safe").load(path.read_text()):
+        for data in yaml12.load(path.read_text()):
             yield _story(data, path.name)
 
 
@@ -478,7 +476,7 @@ def _minutes(text: str) -> int:
 @cache
 def _inhibitions() -> list[dict[str, Any]]:
     text = alertmanager(warning={"sns_configs": [{}]})
-    return list(YAML(typ="safe").load(text)["inhibit_rules"])
+    return list(yaml12.load(text)["inhibit_rules"])
 
 
 def inhibited(target: Mapping[str, str], alerts: list[dict[str, str]]) -> bool:

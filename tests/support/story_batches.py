@@ -7,7 +7,7 @@ concerns alone.
 
 import fcntl
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,9 +16,7 @@ from pathlib import Path
 from support import story_rules, templates
 from support.stories import Played, Story, concerned, evaluate, read_by, rule_groups, sent, stories
 
-_MOST = 24
-# `cluster` in a selector: the rules of a cluster select its series alone.
-_SELECTORS = ('cluster="llama", ', '{cluster="llama"}')
+_MOST = 16
 
 
 @dataclass
@@ -62,11 +60,13 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
         rules = [
             rule
             for each in zip(*(group["rules"] for group in same), strict=True)
-            for rule in _rules_of({str(n): rule for n, rule in enumerate(each) if json.dumps(rule) in wanted[n]}, batch)
+            for rule in story_rules.of_clusters(
+                {n: rule for n, rule in enumerate(each) if json.dumps(rule) in wanted[n]}, len(batch)
+            )
         ]
         groups += [{**same[0], "rules": rules}] if rules else []
     values = {
-        key.replace('cluster="llama"', f'cluster="{number}"'): numbers
+        story_rules.in_cluster(number, key): numbers
         for number, (story, rules) in enumerate(zip(batch, own, strict=True))
         for key, numbers in read_by(rules, sent(story)).items()
     }
@@ -79,25 +79,6 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
         }
         for number, story in enumerate(batch)
     ]
-
-
-def _rules_of(each: Mapping[str, story_rules.Rule], batch: Sequence[Story]) -> Iterator[story_rules.Rule]:
-    """Yield a rule of each cluster that it concerns if it names one, or one of all of them."""
-    named = [number for number, rule in each.items() if "cluster" in rule.get("labels", {})]
-    yield from ({**each[number], "labels": {**each[number]["labels"], "cluster": number}} for number in named)
-    if not each or named:
-        return
-    rule, *others = each.values()
-    assert all(other == rule for other in others), rule
-    # What it does not concern, another cluster need not have samples for: the rule must not see it.
-    expr = rule["expr"]
-    if len(each) == len(batch):
-        for selector in _SELECTORS:
-            expr = expr.replace(selector, "")
-    else:
-        expr = expr.replace('cluster="llama"', f'cluster=~"{"|".join(each)}"')
-    assert "llama" not in expr, expr
-    yield {**rule, "expr": expr}
 
 
 @cache

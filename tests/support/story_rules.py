@@ -1,13 +1,15 @@
-"""The rules that a story can change: the others see the healthy cluster, for which one story plays all of them."""
+"""The rules that a story can change, and rules for several clusters in one run of promtool.
+
+The other rules see the healthy cluster, for which one story plays all of them.
+"""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]  # no stubs
-
+from support import yaml12
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
 from ultracluster.monitoring.names import JOB_CAUSE, JOB_PROBLEM, PROBLEM, PROBLEM_CAUSE, PROBLEM_START
@@ -18,6 +20,8 @@ Group = dict[str, Any]
 _PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_CAUSE}
 # A reader of problems that does not say which.
 _ANY_PROBLEM = re.compile(rf'(?:{PROBLEM}|{JOB_PROBLEM})\b(?!\{{[^}}]*\bproblem=~?")')
+# `cluster` in a selector: the rules of a cluster select its series alone.
+_SELECTORS = ('cluster="llama", ', '{cluster="llama"}')
 
 
 @lru_cache
@@ -26,7 +30,7 @@ def groups(expected: int, ends: int | None = None) -> tuple[Group, ...]:
     group = ("llama", "train")
     end = {group: 1e9 if ends is None else 60.0 * ends}
     texts = rules(inventory={group: expected}, ends=end, cluster="llama").values()
-    return tuple(group for text in texts for group in yaml.load(text.encode(), yaml.CSafeLoader)["groups"])
+    return tuple(group for text in texts for group in yaml12.load(text)["groups"])
 
 
 def reads(rule: Rule) -> frozenset[str]:
@@ -80,3 +84,32 @@ def changed(values: Mapping[str, list[float | None]], healthy: Mapping[str, list
     """Return the metrics of which a series is not as in the healthy cluster."""
     different = {key for key in {*values, *healthy} if values.get(key) != healthy.get(key)}
     return {key.partition("{")[0] for key in different}
+
+
+def in_cluster(number: int, series: str) -> str:
+    """Return a series of the one cluster as that of another one."""
+    return series.replace('cluster="llama"', f'cluster="{number}"')
+
+
+def of_clusters(each: Mapping[int, Rule], clusters: int) -> Iterator[Rule]:
+    """Yield a rule of each cluster that it concerns if it names one, or one of all of them.
+
+    Args:
+        each: The rule of each cluster that it concerns.
+        clusters: How many there are.
+    """
+    named = [number for number, rule in each.items() if "cluster" in rule.get("labels", {})]
+    yield from ({**each[number], "labels": {**each[number]["labels"], "cluster": str(number)}} for number in named)
+    if not each or named:
+        return
+    rule, *others = each.values()
+    assert all(other == rule for other in others), rule
+    # What it does not concern, another cluster need not have samples for: the rule must not see it.
+    expr = rule["expr"]
+    if len(each) == clusters:
+        for selector in _SELECTORS:
+            expr = expr.replace(selector, "")
+    else:
+        expr = expr.replace('cluster="llama"', f'cluster=~"{"|".join(map(str, each))}"')
+    assert "llama" not in expr, expr
+    yield {**rule, "expr": expr}
