@@ -1,13 +1,14 @@
 """Stories of benign and broken clusters, in samples of exporters: stories/README.md."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from support import story_batches, story_rules
-from support.stories import TIMES, Played, Story, after, play, stories, verdict
+from support.stories import _STALE, TIMES, Played, Story, _encoded, after, play, stories, verdict
 from ultracluster.monitoring.alerts import ALERTS
 
 STORIES = list(stories())
@@ -113,3 +114,17 @@ def test_rejects_a_story_with_an_unknown_word(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr("support.stories.FOLDER", folder)
     with pytest.raises(ValueError, match="NoSuchAlert"):
         list(stories())
+
+
+def test_rejects_a_story_with_a_key_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("- {story: x, kind: benign, minutes: 5, minutes: 6}\n")
+    monkeypatch.setattr("support.stories.FOLDER", tmp_path)
+    with pytest.raises(ValueError, match="key is there twice"):
+        list(stories())
+
+
+def test_promtool_is_told_the_values_in_few_words() -> None:
+    numbers = (None, None, 1.0, 1.0, 1.0, 2.0, 3.5, 5.0, 6.5, _STALE, _STALE, math.nan, 0.1, 0.2, 7e12, 7e12)
+    assert _encoded(numbers) == "_x2 1x2 2+1.5x3 stale stale NaN 0.1 0.2 7000000000000x1"
+    # Adding it again and again, promtool would come to another number.
+    assert _encoded(tuple(0.1 * number for number in range(7))) == "0+0.1x5 0.6"

@@ -8,7 +8,7 @@ still longer. Thresholds, names and expressions stay as they are.
 import re
 from typing import Any
 
-from ruamel.yaml import YAML
+from support import yaml12
 
 #: By what every time is divided.
 FACTOR = 60
@@ -32,7 +32,7 @@ def shorter(text: str, *, more: int = 0) -> str:
 
 def shortened_rules(text: str) -> dict[str, Any]:
     """Rule files on the fast clock."""
-    result: dict[str, Any] = YAML(typ="safe").load(text)
+    result: dict[str, Any] = yaml12.load(text)
     for group in result["groups"]:
         group["interval"] = f"{EVALUATION_S}s"
         for rule in group["rules"]:
@@ -44,7 +44,7 @@ def shortened_rules(text: str) -> dict[str, Any]:
 
 def shortened_routes(text: str) -> dict[str, Any]:
     """Alertmanager's configuration on the fast clock."""
-    result: dict[str, Any] = YAML(typ="safe").load(text)
+    result: dict[str, Any] = yaml12.load(text)
     for route in (result["route"], *result["route"]["routes"]):
         for key in ("group_wait", "group_interval", "repeat_interval"):
             if key in route:
