@@ -48,8 +48,8 @@ def test_an_alert_fires_stays_silent_and_clears(name: str, tmp_path: Path) -> No
     ]
     test = firing_test(name, series, [])
     for number, minute, fires in answers:
-        (asked,) = firing_test(name, {}, [(minute, fires)], cluster=str(number))["promql_expr_test"]
-        test["promql_expr_test"].append(asked)
+        (query,) = firing_test(name, {}, [(minute, fires)], cluster=str(number))["promql_expr_test"]
+        test["promql_expr_test"].append(query)
     promtool(tmp_path, [test])
 
 

@@ -123,7 +123,7 @@ def test_rejects_a_story_with_a_key_twice(monkeypatch: pytest.MonkeyPatch, tmp_p
         list(stories())
 
 
-def test_promtool_is_told_the_values_in_few_words() -> None:
+def test_runs_of_values_are_written_as_promtool_adds_them() -> None:
     numbers = (None, None, 1.0, 1.0, 1.0, 2.0, 3.5, 5.0, 6.5, _STALE, _STALE, math.nan, 0.1, 0.2, 7e12, 7e12)
     assert _encoded(numbers) == "_x2 1x2 2+1.5x3 stale stale NaN 0.1 0.2 7000000000000x1"
     # Adding it again and again, promtool would come to another number.

@@ -53,8 +53,8 @@ def played(story: Story) -> Played:
 
 def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
     """Return the alerts that fire in each story."""
-    own = [[rule for group in concerned(story) for rule in group["rules"]] for story in batch]
-    wanted = [{json.dumps(rule) for rule in rules} for rules in own]
+    concerning = [[rule for group in concerned(story) for rule in group["rules"]] for story in batch]
+    wanted = [{json.dumps(rule) for rule in rules} for rules in concerning]
     groups = []
     for same in zip(*(rule_groups(story) for story in batch), strict=True):
         rules = [
@@ -67,7 +67,7 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
         groups += [{**same[0], "rules": rules}] if rules else []
     values = {
         story_rules.in_cluster(number, key): numbers
-        for number, (story, rules) in enumerate(zip(batch, own, strict=True))
+        for number, (story, rules) in enumerate(zip(batch, concerning, strict=True))
         for key, numbers in read_by(rules, sent(story)).items()
     }
     firing = evaluate(groups, values, max(story.minutes for story in batch))
