@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cdk_rehearsal.deploy import SIDE_BY_SIDE, CdkCli
+from cdk_rehearsal.deploy import SIDE_BY_SIDE, CdkCli, CliProcesses, CliResult
 from cdk_rehearsal.deploy._stack_policy import stack_policy
 from cdk_rehearsal.guard import protected_resources
 from cdk_rehearsal.rehearsal import LocalCloud
@@ -31,11 +31,17 @@ observability: {profile: none}
 
 
 @pytest.fixture(scope="module")
-def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+def processes() -> Iterator[CliProcesses]:
+    with CliProcesses() as processes:
+        yield processes
+
+
+@pytest.fixture(scope="module")
+def cloud(processes: CliProcesses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     scratch = tmp_path_factory.mktemp("bootstrap")
     with LocalCloud() as cloud:
         environment = cloud.environment("us-east-2")
-        cli = CdkCli(app=ROOT, environment=environment, scratch=scratch)
+        cli = CdkCli(app=ROOT, environment=environment, scratch=scratch, processes=processes)
         assert cli.bootstrap("123456789012", "us-east-2", lambda line: None).code == 0
         yield cloud
 
@@ -158,18 +164,18 @@ def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(
     assert "Compute-2" not in good.output
 
 
-def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, tmp_path: Path) -> None:
+def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, processes: CliProcesses, tmp_path: Path) -> None:
     """CloudFormation's events start the runbook of the Network stack, which sets the policy that `deploy` sets."""
-    cli = CdkCli(app=ROOT, environment=cloud.environment("us-east-2"), scratch=tmp_path)
+    environment = cloud.environment("us-east-2")
+    cli = CdkCli(app=ROOT, environment=environment, scratch=tmp_path, processes=processes)
 
-    def cdk_deploy(text: str) -> subprocess.CompletedProcess[str]:
+    def cdk_deploy(text: str) -> CliResult:
         app = str(synth(clusterfile.loads(text, "x.yaml")).directory)
-        command = cli.command("deploy", "**", "--app", app, *SIDE_BY_SIDE)
-        return subprocess.run(command, cwd=tmp_path, env=cli.environment, capture_output=True, text=True)
+        return cli.run("deploy", "**", "--app", app, *SIDE_BY_SIDE, folder=tmp_path)
 
     text = FILE.replace("name: llama", "name: plain")
     first = cdk_deploy(text)
-    assert first.returncode == 0, first.stderr
+    assert first.code == 0, first.output
     stacks = {stack.name: stack for stack in cloud.stacks.living() if stack.name.startswith("plain-")}
     assert len(stacks) > 3
     assert not any(stack.policy for stack in stacks.values())
@@ -204,8 +210,8 @@ def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, tmp_path: Path) 
         assert stack.policy == stack_policy(protected_resources(json.loads(stack.text))), name
 
     renamed = cdk_deploy(text.replace("train:", "gpus:"))
-    assert renamed.returncode
-    assert "Action denied by stack policy" in renamed.stdout + renamed.stderr
+    assert renamed.code
+    assert "Action denied by stack policy" in renamed.output
     assert stacks["plain-Compute"].status == "UPDATE_ROLLBACK_COMPLETE"
     assert any("trainNodeGroup" in id for id in stacks["plain-Compute"].resources)
 
