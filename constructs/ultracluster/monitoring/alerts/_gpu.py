@@ -109,7 +109,8 @@ GPU_ALERTS = (
         severity=Severity.CRITICAL,
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_ecc_uncorrected_errors_total) > 0",
         summary="Uncorrectable memory error on node {{ $labels.instance }}",
-        description="The memory of a GPU lost data. The process that used it has ended or computes with wrong numbers.",
+        description="The memory of a GPU lost data. With XID 94 the process that used it has ended, and others are "
+        "well. Without, it may compute with wrong numbers.",
         diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _DMESG),
         actions=(
             DRAIN,

@@ -84,9 +84,10 @@ NETWORK = Dashboard(
             table("Nodes without all their EFA devices", "Empty is good.",
                   (together(f"max by (instance, instance_type, group) ({LACKS} > 0)",
                             "ultracluster_node_expected_efa_devices", "node:ultracluster_efa_devices:count",
-                            within=_NODES),),
+                            legend="{{node}}", within=_NODES),),
                   width=24, height=6, to=TO_NODE,
-                  columns={"instance": "Node", "instance_type": "Type", "group": "Node group", "Value": "Missing"}),
+                  columns={"instance": "Node", "node": "Name", "instance_type": "Type", "group": "Node group",
+                           "Value": "Missing"}),
         ),
     },
 )  # fmt: skip
