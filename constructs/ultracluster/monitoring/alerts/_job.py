@@ -1,7 +1,7 @@
 """Alerts on jobs that hang, are slow or may lose work, and on inference."""
 
 from ultracluster.monitoring.alerts._alert import JUDGEMENT, MULTIPLE, NUMBER, SHARE, Alert, Severity, seconds
-from ultracluster.monitoring.names import JOB_CAUSE
+from ultracluster.monitoring.names import CAPACITY_END, JOB_CAUSE
 
 _NOT_SAVING = "unless on (cluster, job_id) ultracluster_job_saving"
 # The alert of the node is sent, or the training is over.
@@ -14,7 +14,28 @@ _SAVING = (
     "no excuse; if your checkpoints block for longer, raise the pending period. "
 )
 
+_SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
+
 JOB_ALERTS = (
+    Alert(
+        name="JobLost",
+        severity=Severity.CRITICAL,
+        for_="5m",
+        expr=f"count by (cluster, job_id) ({_SEEN} unless on (cluster, group) {CAPACITY_END} < time()) unless on "
+        f"(cluster, job_id) ({_SEEN} and on (cluster, instance) ultracluster_exporter_up) and on (cluster, job_id) "
+        "ultracluster_job_running == 1",
+        summary="Nothing comes from the {{ $value }} nodes of job {{ $labels.job_id }}, which the scheduler runs",
+        description="All nodes of the job are silent for seven minutes, and others send: Slurm's login nodes, or "
+        "kube-state-metrics, still have the job as running. Its zone or its network is gone, or a node that had all "
+        "of it. If some of its nodes are silent, NodeLost names them.",
+        diagnosis=(
+            "The status checks of the instances in EC2, and the AWS Health Dashboard of their zone.",
+            "`squeue --job JOB`, or `kubectl get pods -o wide`: its nodes.",
+        ),
+        actions=("End the job, and start it again from its last checkpoint on other nodes.",),
+        rationale="Slurm ends a job five minutes after its nodes are silent, if it may. Seven minutes: an agent that "
+        "restarts is back by then. After the end of a Capacity Block nobody is notified.",
+    ),
     Alert(
         name="JobHung",
         severity=Severity.CRITICAL,

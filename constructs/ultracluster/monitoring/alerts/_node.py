@@ -73,7 +73,8 @@ NODE_ALERTS = (
         bounds=NUMBER,
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
-        "that failed without a job, is seen here only. After the end of their Capacity Block no nodes are expected.",
+        "that failed without a job, is seen here only. After the end of their Capacity Block no nodes are expected: "
+        "if you extend it, change the end in the cluster file and deploy, or missing nodes are not reported.",
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
             "PCS: the scaling log has the reason of each failed launch; see docs/operations/node-health.md.",
@@ -179,6 +180,7 @@ NODE_ALERTS = (
     Alert(
         name="NvswitchFatal",
         severity=Severity.CRITICAL,
+        for_="1m",
         expr='max_over_time(ultracluster_node_nvswitch_errors{kind="fatal"}[1h]) > 0',
         summary="An NVSwitch of node {{ $labels.instance }} has a fatal error",
         description="A switch between the GPUs has reported an SXid that only a reset of the GPUs clears. Programs on "
@@ -187,6 +189,19 @@ NODE_ALERTS = (
         actions=(DRAIN, "Restart the node.", "Replace it if the error comes back."),
         rationale="SXids are fatal or not: NVIDIA's Fabric Manager User Guide (read 2026-11-22). An hour: it stays "
         "until somebody has drained the node.",
+    ),
+    Alert(
+        name="NvswitchErrors",
+        for_="10m",
+        expr='ultracluster_node_nvswitch_errors{kind="other"} > 5',
+        threshold=5,
+        bounds=NUMBER,
+        summary="NVSwitches of node {{ $labels.instance }} have reported {{ $value }} errors in ten minutes",
+        description="The switches between the GPUs report SXids that they recover from, again and again. A link is "
+        "failing, or its GPU is.",
+        diagnosis=("`journalctl -k --grep SXid` on the node: switch, link and code.", "NvlinkErrors of the node."),
+        actions=("Run `dcgmi diag -r 3` when the job is done; replace the node when it finds the same.",),
+        rationale="Single ones are normal: NVIDIA's Fabric Manager User Guide (read 2026-11-22). 5: judgement.",
     ),
     Alert(
         name="NodeMemoryLow",

@@ -11,6 +11,7 @@ from ultracluster.monitoring.names._fleet import (
     JOB_PROBLEM,
     PROBLEM,
     PROBLEM_CAUSE,
+    PROBLEM_FIRST,
     PROBLEM_START,
 )
 from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
@@ -41,8 +42,9 @@ OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         EXPECTED_NODES: GROUP,
         PROBLEM: (*NODE, "node", "problem"),
         JOB_PROBLEM: (*JOB, *JOB_INFO, "problem"),
-        PROBLEM_START: ("cluster", "instance", "problem"),
-        PROBLEM_CAUSE: ("cluster", "instance", "problem", "cause"),
+        PROBLEM_START: ("cluster", "instance", "problem", "check", "xid"),
+        PROBLEM_FIRST: ("cluster", "instance", "problem", "check", "xid", "cause"),
+        PROBLEM_CAUSE: ("cluster", "instance", "problem", "check", "xid", "cause"),
         JOB_CAUSE: JOB,
     }
 )

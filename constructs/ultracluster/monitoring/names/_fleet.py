@@ -124,9 +124,11 @@ CAPACITY_END = "ultracluster_group_capacity_end_timestamp_seconds"
 PROBLEM = "ultracluster_node_problem"
 #: Problems of jobs, one series for each problem of a job, with the labels of its owner and `problem`.
 JOB_PROBLEM = "ultracluster_job_problem"
-#: When each critical alert of a node that has others began to fire, remembered for as long as the node has any.
+#: When each critical alert of a node began, remembered for a quarter of an hour after its end.
 PROBLEM_START = "ultracluster_node_problem_start_timestamp_seconds"
-#: Critical alerts of a node that began within half an hour after another one, named by `cause`: that one is sent.
+#: The first of them on a node within half an hour, the cause of those that begin after it.
+PROBLEM_FIRST = "ultracluster_node_problem_first_timestamp_seconds"
+#: Those that began within half an hour after another one, named by `cause`, while that one lasts.
 PROBLEM_CAUSE = "ultracluster_node_problem_cause_info"
 #: Causes of a stall of a job: alerts on the job are silent, because those of the nodes or of a file system are sent.
 JOB_CAUSE = "job:ultracluster_node_problem:count"

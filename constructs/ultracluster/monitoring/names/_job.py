@@ -71,6 +71,11 @@ _GPUS = (
              "Whose the job is: user, account, partition and name in Slurm; namespace and name in Kubernetes.",
              (*JOB, *JOB_INFO), expr=f"topk by ({_BY}) (1, max by ({_BY}, {', '.join(JOB_INFO)}) "
              f"(ultracluster_slurm_job_info) or {_OF_KUBERNETES})"),
+    recorded("ultracluster_job_running", "bool",
+             "Jobs that Slurm runs, by its login nodes, or of which a pod runs, by kube-state-metrics.", JOB,
+             expr=f"max by ({_BY}) (ultracluster_slurm_job_info or ultracluster_kube_pod_job_info * on (cluster, "
+             "namespace, pod) group_left () (max by (cluster, namespace, pod) "
+             '(kube_pod_status_phase{phase="Running"}) == 1))'),
     aggregated("account_user:ultracluster_gpus:sum", "count", "GPUs that the jobs of an account and user have.",
                expr="sum by (cluster, account, user) (job:ultracluster_gpus:count * on (cluster, job_id) "
                "group_left (account, user) ultracluster_job_info)"),
@@ -140,10 +145,22 @@ _GPUS = (
                f"ultracluster_gpu_job_info * on (cluster, instance, gpu) group_left () {_CLOCK})"),
 )  # fmt: skip
 
-_MFU = "ultracluster_job_mfu_ratio"
-_MFU_RATIO = f"quantile_over_time(0.5, {_MFU}[6h]) / (avg_over_time({_MFU}[15m]) > 0)"
+
+def _of_run(quantile: float, metric: str, windows: dict[str, int], step: str = "") -> str:
+    """Return a quantile over the longest window that is within the run: a job of the same name may have run before."""
+    terms = (
+        f"quantile_over_time({quantile}, {metric}[{window}{step}]) and on ({_BY}) time() - {_START} > {seconds}"
+        for window, seconds in windows.items()
+    )
+    return f"({' or '.join(terms)})"
+
+
+_SIX_HOURS = {f"{hours}h": 3600 * hours for hours in range(6, 0, -1)}
+_DAY = {f"{hours}h": 3600 * hours for hours in (24, 20, 16, 12, 10, 8, 7, 6, 4, 2, 1)}
+_MFU, _STEP_SECONDS, _LOSS = (f"ultracluster_job_{name}" for name in ("mfu_ratio", "step_seconds", "loss"))
+_MFU_RATIO = f"{_of_run(0.5, _MFU, _SIX_HOURS)} / (avg_over_time({_MFU}[15m]) > 0)"
 _MFU_CREEPS = (
-    f'label_replace(quantile_over_time(0.9, {_MFU}[1d:15m]) / (avg_over_time({_MFU}[1h]) > 0), "of", "day", "", "")'
+    f'label_replace({_of_run(0.9, _MFU, _DAY, ":15m")} / (avg_over_time({_MFU}[1h]) > 0), "of", "day", "", "")'
 )
 _TRAINING = (
     recorded("ultracluster_job_step", "number", "Step that the job is at.", JOB, "train_step"),
@@ -155,8 +172,7 @@ _TRAINING = (
     aggregated("job:train_tokens:sum_rate5m", "per_second", "Tokens trained on."),
     aggregated("job:ultracluster_job_step_seconds:ratio", "ratio",
                "Step time over 15 minutes, as a multiple of the run's own median over six hours, after an hour.",
-               expr=f"avg_over_time(ultracluster_job_step_seconds[15m]) / "
-               f"quantile_over_time(0.5, ultracluster_job_step_seconds[6h]) and on ({_BY}) time() - {_START} > 3600"),
+               expr=f"avg_over_time({_STEP_SECONDS}[15m]) / {_of_run(0.5, _STEP_SECONDS, _SIX_HOURS)}"),
     recorded("ultracluster_job_mfu_ratio", "ratio", "Model FLOPs utilisation, as the job reports it.", JOB,
              "train_mfu_ratio"),
     # Not the time of a step, where there is an MFU: a batch that doubles takes twice as long. The best of a day finds
@@ -165,12 +181,13 @@ _TRAINING = (
                "How much slower the job is than usual, after an hour: its median MFU over six hours as a multiple of "
                "that "
                "of 15 minutes, or the best of a day of that of an hour; without an MFU the ratio of the step time.",
-               expr=f"max by ({_BY}) ({_MFU_RATIO} or {_MFU_CREEPS}) and on ({_BY}) time() - {_START} > 3600 or "
-               f"on ({_BY}) job:ultracluster_job_step_seconds:ratio"),
+               expr=f"max by ({_BY}) ({_MFU_RATIO} or {_MFU_CREEPS}) or on ({_BY}) "
+               "job:ultracluster_job_step_seconds:ratio"),
     recorded("ultracluster_job_loss", "number", "Loss of the last step; one rank that is not a number makes it none.",
              JOB, expr=f"avg by ({_BY}) (train_loss)"),
-    aggregated("job:ultracluster_job_loss:ratio", "ratio", "Loss, as a multiple of its median over six hours.",
-               expr="ultracluster_job_loss / (quantile_over_time(0.5, ultracluster_job_loss[6h]) > 0)"),
+    aggregated("job:ultracluster_job_loss:ratio", "ratio",
+               "Loss, as a multiple of the run's own median over six hours, after a quarter of an hour.",
+               expr=f"{_LOSS} / ({_of_run(0.5, _LOSS, {**_SIX_HOURS, '15m': 900})} > 0)"),
     recorded("ultracluster_job_checkpoint_timestamp_seconds", "timestamp_seconds",
              "When the last checkpoint was complete.", JOB, "train_last_checkpoint_timestamp_seconds"),
     recorded("ultracluster_job_checkpoint_age_seconds", "seconds",
