@@ -251,6 +251,17 @@ def _served(tokens: str) -> Series:
     return _tokens("vllm:num_requests_running", "20x90") | _tokens("vllm:generation_tokens_total", tokens)
 
 
+def _silent_job(values: str) -> Series:
+    """The node that has job 7."""
+    return up(values, "node", 1) | at_work(values, 1)
+
+
+def _listed(values: str) -> Series:
+    """A login node that answers, and job 7 in Slurm's list."""
+    owner = {"user": "ada", "account": "nlp", "partition": "train", "name": "pretrain"}
+    return up("1x90", "node", 9) | node("ultracluster_slurm_job_info", values, 9, job_id="7", **owner)
+
+
 CASES: dict[str, Case] = {
     "GpuXidFatal": xid(79, 48, 30),
     "GpuXidReset": xid(48, 79, 120),
@@ -273,7 +284,12 @@ CASES: dict[str, Case] = {
     "GpuTemperatureHigh": threshold("DCGM_FI_DEV_GPU_TEMP_CELSIUS", "90", "84", wait=5),
     "GpuMissing": missing("ultracluster_expected_gpus", "DCGM_FI_DEV_GPU_TEMP", "dcgm", wait=5),
     "NvlinkErrors": counter("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", 1, ok=0.1),
-    "NvlinkRecoveryFailed": counter("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", 1),
+    # Until the driver is loaded again.
+    "NvlinkRecoveryFailed": Case(
+        fires=(gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "0x9 1x60"), 60),
+        silent=(gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "1x60"), 25),
+        clears=(gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "0x9 1x30 0x30"), 35, 50),
+    ),
     "PcieReplays": counter("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", 60, wait=15, ok=1),
     "GpuMetricImplausible": threshold("DCGM_FI_DEV_GPU_UTIL_RATIO", "97", "0.97", wait=5),
     "GpuMetricsUnrecognised": Case(
@@ -348,6 +364,11 @@ CASES: dict[str, Case] = {
     "EfaReceiveDrops": efa("rx_drops", "6000", "60", wait=10),
     "EfaRetransmits": efa("retrans_pkts", "12000", "600", wait=10),
     "EfaPathTrouble": efa("unresponsive_remote_events", "6", "0", wait=5),
+    "JobLost": Case(
+        fires=(_silent_job("1x9") | _listed("1x90"), 25),
+        silent=(_silent_job("1x9") | _listed("1x9"), 25),
+        clears=(_silent_job("1x9 _x20 1x60") | _listed("1x90"), 25, 45),
+    ),
     "JobHung": Case(
         fires=(_ALIVE | active("0x90"), 15),
         silent=(_ALIVE | active("0.4x90"), 15),
@@ -380,9 +401,9 @@ CASES: dict[str, Case] = {
         ),
     ),
     "LossSpike": Case(
-        fires=(job("train_loss", "2.1x60 5x60"), 70),
-        silent=(job("train_loss", "2.1x60 3x60"), 70),
-        clears=(job("train_loss", "2.1x60 5x15 2.1x60"), 70, 85),
+        fires=(at_work("1x90") | job("train_loss", "2.1x60 5x60"), 70),
+        silent=(at_work("1x90") | job("train_loss", "2.1x60 3x60"), 70),
+        clears=(at_work("1x90") | job("train_loss", "2.1x60 5x15 2.1x60"), 70, 85),
     ),
     "EfaDeviceSlow": Case(
         fires=(_devices("1.2e10"), 25),

@@ -221,10 +221,11 @@ GPU_ALERTS = (
         expr=f"{_grew('ultracluster_gpu_nvlink_recoveries_total', 2)} or "
         f"{_grew('ultracluster_gpu_nvlink_replays_total', 10)} or "
         f"{_grew('ultracluster_gpu_nvlink_crc_errors_total', 10)} or "
-        f"{_grew('ultracluster_gpu_nvlink_effective_errors_total', 10)}",
+        f"{_grew('ultracluster_gpu_nvlink_effective_errors_total', 10)} or "
+        f'max by ({BY_NODE}) (ultracluster_node_nvswitch_errors{{kind="other"}}) > 5',
         summary="NVLink errors on node {{ $labels.instance }}",
-        description="Data had to be sent again between GPUs, or a link was recovered. Collectives in the node are "
-        "slower.",
+        description="Data had to be sent again between GPUs, a link was recovered, or NVSwitches reported more than "
+        "five errors that are not fatal in ten minutes. Collectives in the node are slower.",
         diagnosis=("`nvidia-smi nvlink -e`.", "Whether XID 74 came with it."),
         actions=("Run `dcgmi diag -r 3` when the job is done; replace the node when it finds the same.",),
         rationale="HyperPod alerts above 10 replays (read 2026-11-20); growth within 15 minutes, since the counters "

@@ -191,19 +191,6 @@ NODE_ALERTS = (
         "until somebody has drained the node.",
     ),
     Alert(
-        name="NvswitchErrors",
-        for_="10m",
-        expr='ultracluster_node_nvswitch_errors{kind="other"} > 5',
-        threshold=5,
-        bounds=NUMBER,
-        summary="NVSwitches of node {{ $labels.instance }} have reported {{ $value }} errors in ten minutes",
-        description="The switches between the GPUs report SXids that they recover from, again and again. A link is "
-        "failing, or its GPU is.",
-        diagnosis=("`journalctl -k --grep SXid` on the node: switch, link and code.", "NvlinkErrors of the node."),
-        actions=("Run `dcgmi diag -r 3` when the job is done; replace the node when it finds the same.",),
-        rationale="Single ones are normal: NVIDIA's Fabric Manager User Guide (read 2026-11-22). 5: judgement.",
-    ),
-    Alert(
         name="NodeMemoryLow",
         for_="5m",
         expr="ultracluster_node_memory_available_bytes / ultracluster_node_memory_bytes < 0.05",
