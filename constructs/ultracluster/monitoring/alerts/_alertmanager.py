@@ -69,8 +69,9 @@ _INHIBITIONS = (
     ([*_SENT, 'alertname="NodeLost"', 'instance=~".+"'], ['severity!="critical"', 'instance=~".+"'], _NODE),
     _inhibits("GpuXidFatal", "GpuXidWatch|GpuEccCorrectedStorm|NvlinkErrors|PcieReplays|ExporterDown", _NODE),
     _inhibits("GpuXidReset|GpuRecoveryRequired", "GpuXidWatch|NvlinkErrors", _NODE),
-    _inhibits("GpuMetricImplausible|GpuMetricsUnrecognised",
-              "GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock", _NODE),
+    _inhibits("GpuMetricImplausible", "GpuMissing|GpuTemperatureHigh|GpuThermalThrottle|StragglerClock", _NODE),
+    # Where DCGM sees no GPU at all, both fire, and the critical one is sent.
+    ([*_SENT, 'alertname="GpuMissing"'], ['alertname="GpuMetricsUnrecognised"'], _NODE),
     _inhibits("EfaDeviceMissing", "EfaPathTrouble|EfaRetransmits", _NODE),
     _inhibits("GpuHardwareSlowdown", "StragglerClock|StragglerNccl|GpuThermalThrottle", _NODE),
     _inhibits("JobHung", "JobIdleGpus|JobSlow", _JOB),

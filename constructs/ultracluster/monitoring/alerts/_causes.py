@@ -24,10 +24,7 @@ _STALL = "ultracluster_job_stall_start_timestamp_seconds"
 #: Mounts whose file system does not answer.
 MOUNT_OUTAGE = "ultracluster_node_mount_outage"
 # Alerts of a node that others inhibit: they are no cause, or nobody would be notified. With the labels of both.
-_INHIBITED = (
-    ("NodeUnhealthy", "HealthBreakerOpen", "cluster, group"),
-    ("GpuMissing", "GpuMetricImplausible", "cluster, instance"),
-)
+_INHIBITED = (("GpuMissing", "GpuMetricImplausible", "cluster, instance"),)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -101,7 +98,11 @@ def _cause() -> dict[str, Any]:
 
     That is decided once, when an alert begins or its cause has ended. Two of one name are two faults.
     """
-    begun = f'({PROBLEM_START}{{problem!="{OF_ONE_CAUSE[0]}",check!~"{_APART}"}} > time() - 15 or {_LEFT})'
+    begun = (
+        f'(({PROBLEM_START}{{problem!="{OF_ONE_CAUSE[0]}",check!~"{_APART}"}} or '
+        f'{PROBLEM_START}{{check=~"{_APART}"}} and on (cluster, instance) '
+        f'{PROBLEM_FIRST}{{problem="HealthBreakerOpen"}}) > time() - 15 or {_LEFT})'
+    )
     return {
         "record": PROBLEM_CAUSE,
         "expr": f"{_KNOWN} or {_ALERT} ({begun} > on (cluster, instance) group_left (cause) {PROBLEM_FIRST} unless on "
