@@ -37,7 +37,7 @@ ABSENT = re.compile(
 QUIET = re.compile(
     r"ultracluster_gpu_(clock_event|nvlink_(effective|recovery_f)).*|node_device:.*|ultracluster_kube_accelerator.*"
     r"|ultracluster_node_gpu_recovery_required|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum|job:ultracluster_job_step_seconds:ratio"
-    r"|ultracluster_job_(saving|service|stall_start_timestamp_seconds)|ultracluster_kube_node_breaker_open|ultracluster_node_mount_outage|job:ultracluster_job_slowdown:ratio"
+    r"|ultracluster_job_(saving|service|stall_start_timestamp_seconds)|ultracluster_kube_node_breaker_open|ultracluster_node_mount_outage|job:ultracluster_job_(loss|slowdown):ratio"
 )
 TIMES: dict[str, float] = {}
 # What a reader has chosen: before, a node that is well; after, the one that lost a GPU, and all nodes of the network.
