@@ -280,7 +280,7 @@ def test_counts_all_rules_of_a_workspace_together(tmp_path: Path) -> None:
         (tmp_path / f"{name}.yaml").write_text(f"groups:\n  - name: team\n    rules:\n{rules}")
     path = tmp_path / "c.yaml"
     path.write_text(with_section("{rules: [one.yaml, two.yaml]}"))
-    with pytest.raises(clusterfile.ClusterFileError, match=r"rules: there are 2,0\d\d rules.*--quota-code L-3D15CDB4"):
+    with pytest.raises(clusterfile.ClusterFileError, match=r"rules: there are 2,1\d\d rules.*--quota-code L-3D15CDB4"):
         clusterfile.load(path)
     for name in ("one", "two"):
         text = "x" * 400_000
