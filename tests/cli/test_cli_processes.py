@@ -13,7 +13,7 @@ const child = require("node:child_process");
 exports.cli = async (args = process.argv.slice(2)) => {
   const inherited = child.execSync("echo ${NODE_OPTIONS-none}").toString().trim();
   console.log(process.pid, process.cwd(), process.env.ONLY ?? "none", inherited, ...args);
-  console.error("problem");
+  process.stderr.write("problem"); // without a new line at its end
   process.exitCode = Number(args[0]);
 };
 """

@@ -39,11 +39,14 @@ class CliProcesses:
         lines: list[str] = []
         try:
             for line in process.stdout:
-                if line.startswith(_END):
+                # The output before it may end without a new line.
+                text, ended, code = line.partition(_END)
+                if text:
+                    lines.append(text)
+                    each_line(text.rstrip("\n"))
+                if ended:
                     self._idle.append(process)
-                    return int(line[1:]), "".join(lines)
-                lines.append(line)
-                each_line(line.rstrip("\n"))
+                    return int(code), "".join(lines)
         except BaseException:
             process.terminate()
             process.communicate()
