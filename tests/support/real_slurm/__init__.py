@@ -42,7 +42,10 @@ class RealSlurm(RealAccounting):
 
     def shown(self) -> str:
         """All that may explain a failure."""
-        commands = (("sinfo", "--list-reasons"), ("sinfo",), ("squeue", "--long"), ("scontrol", "show", "job"))
+        commands = [("sinfo", "--list-reasons"), ("sinfo",), ("squeue", "--long"), ("scontrol", "show", "job")]
+        if self._processes["slurmctld"].poll() is not None:
+            # Each would wait for the controller for a minute.
+            commands.clear()
         shown = [subprocess.run(command, env=self.environment, capture_output=True, text=True) for command in commands]
         return "\n".join([*(item.stdout for item in shown), super().shown()])
 
