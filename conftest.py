@@ -10,6 +10,7 @@ from pathlib import Path
 import jsii._type_checking
 import pytest
 
+from support import one_process_kernel
 from support.cpu_time import CpuTime
 
 # Unit tests run without the template validation, which costs seconds per process; tests/stacks/test_strict.py
@@ -33,6 +34,7 @@ def _hints(obj: typing.Any, *arguments: typing.Any, **options: typing.Any) -> di
 
 
 typing.get_type_hints = _hints
+one_process_kernel.install()
 
 # Of scripts/install-prometheus: before the one of the distribution.
 os.environ["PATH"] = f"{Path(__file__).parent / '.prometheus' / 'bin'}:{os.environ['PATH']}"

@@ -64,6 +64,9 @@ class StrictProcess:
 def _serve() -> None:
     # As in conftest.py: the modules are most of the objects, and stay.
     gc.disable()
+    from support import one_process_kernel
+
+    one_process_kernel.install()
     import aws_cdk as cdk
     from cdk_nag import AwsSolutionsChecks
 
