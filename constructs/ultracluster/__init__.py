@@ -20,12 +20,12 @@ def _checks(cluster: Any) -> Iterable[FileCheck]:
     if cluster.traits.has_platform:
         from ultracluster import kubernetes
 
-        yield kubernetes.file_problems
+        yield from (kubernetes.check_teams, kubernetes.check_platform)
     section = cluster.observability
     if section.alerts.model_fields_set or section.rules or section.routes:
         from ultracluster import monitoring
 
-        yield monitoring.file_problems
+        yield from (monitoring.check_tuning, monitoring.check_rule_files, monitoring.check_routes)
 
 
 add_file_checks(_checks)

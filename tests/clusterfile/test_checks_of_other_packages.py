@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from support import ROOT
+from ultracluster.clusterfile import ClusterFileError, loads
 
 KUBERNETES = "orchestrator: kubernetes\nkubernetes: {teams: {kube-system: {nodes: {train: 2}}}}\n"
 ALERTS = "orchestrator: slurm\nobservability: {alerts: {off: [NoSuchAlert]}}\n"
@@ -18,6 +19,29 @@ def test_the_module_of_the_cluster_file_alone_applies_them(more: str, rule: str)
     run = subprocess.run([sys.executable, "-c", code], input=FILE + more, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 1
     assert f"[{rule}]" in run.stderr
+
+
+def problems(more: str) -> list[str]:
+    with pytest.raises(ClusterFileError) as error:
+        loads(FILE.replace("count: 2", "count: many") + more, "cluster.yaml")
+    return [f"{problem.field} {problem.rule}" for problem in error.value.problems]
+
+
+def test_all_errors_come_at_once_though_other_keys_of_the_same_section_are_not_valid() -> None:
+    alerts = "{severity: {JobHung: page, JobHang: info}, thresholds: {GpuTemperatureHigh: 200}, off: [NoSuchAlert]}"
+    routes = "[{matchers: [nonsense], topic: 'arn:aws:sns:us-east-2:123456789012:a'}]"
+    assert problems(f"orchestrator: slurm\nobservability: {{alerts: {alerts}, routes: {routes}, profile: loud}}\n") == [
+        "nodes.train.count invalid-value",
+        "observability.alerts.severity.JobHung invalid-value",
+        "observability.alerts.thresholds.GpuTemperatureHigh alerts-tuning",
+        "observability.alerts.off.NoSuchAlert alerts-tuning",
+        "observability.routes[0].matchers[0] observability-routes",
+        "observability.profile invalid-value",
+    ]
+
+
+def test_names_are_checked_though_the_platform_cannot_be() -> None:
+    assert problems(KUBERNETES) == ["nodes.train.count invalid-value", "kubernetes.teams.kube-system kubernetes-name"]
 
 
 CHECK = """

@@ -419,7 +419,7 @@ MOVED = [
      {"slurm.health": "hyperpod: {node-recovery: true}, the default; remove it",
       "slurm.login.count": "write kubernetes: {system: {count: COUNT}}"}),
     ("slurm", "hyperpod: {}", {"hyperpod": "remove it"}),
-    ("slurm", "hyperpod: {controller: 5}", {"hyperpod": "remove it"}),
+    ("slurm", "hyperpod: {controller: 5}", {"hyperpod.controller": "remove it"}),
     ("slurm", "kubernetes: {public-access-cidrs: [203.0.113.0/24]}",
      {"kubernetes.public-access-cidrs": "write slurm: {login: {ssh: {key-pair: NAME, from: [RANGE]}}}"}),
 ]  # fmt: skip

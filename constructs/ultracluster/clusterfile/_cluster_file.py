@@ -40,6 +40,7 @@ from ultracluster.planning.workload import series_limit
 class ClusterFile(Section):
     """A GPU cluster on AWS, described in one file. `load` reads and checks one, `build` one in Python."""
 
+    keeps_keys = True
     extends: t.BaseFile | None = Field(
         default=None,
         description="Cluster file whose keys this one replaces or adds to; mappings are merged. Default: none.",

@@ -13,14 +13,11 @@ from ultracluster.clusterfile._node_group import Catalogue, NodeGroup, node_grou
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile.sections._declared import DeclaredType
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection, instance_type_name
+from ultracluster.clusterfile.sections._section import Invalid, part_key
 from ultracluster.planning.lustre import LustrePlan
 
 _S = TypeVar("_S", bound=BaseModel)
 _T = TypeVar("_T")
-
-
-class Invalid(Exception):
-    """A part of the file that a rule reads is missing or not valid."""
 
 
 def until_invalid(problems: Iterator[Problem]) -> Iterator[Problem]:
@@ -44,32 +41,45 @@ class Draft(ClusterFile):
 
     #: Names under `types`, valid or not.
     declared: frozenset[str]
+    #: Sections of nodes that are not valid, by name.
+    wrong_nodes: frozenset[str]
     #: The type that each section of nodes names, even if its other keys are not valid.
     type_names: dict[str, str]
 
     @staticmethod
-    def of(data: Mapping[str, Any], values: Mapping[int | str, Any]) -> "Draft":
+    def of(data: Mapping[str, Any], values: Mapping[Any, Any]) -> "Draft":
         """Collect what is valid.
 
         Args:
             data: The file.
-            values: Valid keys at the top, by field, and valid sections, by the identity of the mapping in `data`.
+            values: Valid keys at the top, by field; valid sections, by the identity of the mapping in `data`; and the
+                valid parts of other sections, by their `part_key`.
         """
         names = {field.alias or name: name for name, field in ClusterFile.model_fields.items()}
         draft = Draft.model_construct({names.get(key, key) for key in data})
         for key in data.keys() & names.keys():
             draft.__dict__.pop(names[key], None)
         nodes, types = _mapping(data, "nodes"), _mapping(data, "types")
+        parts = {names[key]: values.get(part_key(data[key])) for key in data.keys() & names.keys()}
         draft.__dict__.update(
-            {"orchestrator": "", "accept": {}, **{name: values[name] for name in names.values() if name in values}}
+            {"orchestrator": "", "accept": {}, **{name: part for name, part in parts.items() if part is not None}}
         )
+        draft.__dict__.update({name: values[name] for name in names.values() if name in values})
+        sections = _sections(NodeGroupSection, nodes, values)
         draft.__dict__.update(
-            nodes=_sections(NodeGroupSection, nodes, values),
+            nodes=sections,
+            wrong_nodes=frozenset(map(str, nodes.keys() - sections.keys())),
             types=_sections(DeclaredType, types, values),
             declared=frozenset(map(str, types)),
             type_names=dict(_type_names(nodes)),
         )
         return draft
+
+    def drop_nodes_if_wrong(self) -> None:
+        """Make the node groups invalid if one of them is not valid: not every check works with those that are left."""
+        if self.wrong_nodes or not self.nodes:
+            self.__dict__.pop("nodes", None)
+            self.__dict__.pop("node_groups", None)
 
     if not TYPE_CHECKING:
 
@@ -133,7 +143,7 @@ def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _sections(model: type[_S], items: Mapping[str, Any], values: Mapping[int | str, Any]) -> dict[str, _S]:
+def _sections(model: type[_S], items: Mapping[str, Any], values: Mapping[Any, Any]) -> dict[str, _S]:
     """Return the valid sections of a mapping, by name."""
     sections = {name: values.get(id(item)) for name, item in items.items()}
     return {name: section for name, section in sections.items() if isinstance(section, model)}

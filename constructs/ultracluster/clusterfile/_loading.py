@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -15,12 +16,13 @@ from pydantic import ValidationError
 from ultracluster.clusterfile import _keys as keys
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._node_scripts import resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
 from ultracluster.clusterfile.rules._rule import rules
+from ultracluster.clusterfile.sections._section import Invalid
 from ultracluster.rules import file_checks
 
 #: A section that `build` leaves out. It is not None, because type checkers name a misspelt key of one type only.
@@ -150,8 +152,6 @@ def variant(cluster: ClusterFile, changes: Mapping[str, object]) -> ClusterFile:
 
 def _built(data: dict[str, Any]) -> ClusterFile:
     cluster, problems = _assess(data)
-    if cluster is not None and not problems:
-        problems += [problem for check in file_checks(cluster) for problem in check(cluster)]
     if problems or cluster is None:
         raise ClusterFileError("cluster", [_located(problem, 1, 1) for problem in problems])
     return cluster
@@ -208,8 +208,6 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str, **instead: 
     cluster, problems = _assess(data)
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
-    if cluster is not None and not (problems or located):
-        problems += [problem for check in file_checks(cluster) for problem in check(cluster)]
     located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
         raise ClusterFileError(name, located)
@@ -235,21 +233,35 @@ def _located(problem: Problem, line: int, column: int, file: str = "") -> Locate
 
 def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
     """Validate each section once, and apply the rules to what is valid."""
-    valid: dict[int | str, Any] = {}
+    values: dict[Any, Any] = {}
     cluster, problems = None, []
     try:
-        cluster = ClusterFile.model_validate(data, context=valid, by_alias=True, by_name=False)
+        cluster = ClusterFile.model_validate(data, context=values, by_alias=True, by_name=False)
     except ValidationError as error:
         problems = _translate.problems(error.errors(include_url=False))
-    draft, known = Draft.of(data, valid), rules()
+    draft, known = Draft.of(data, values), rules()
     errors: list[Problem] = []
     accepted: list[Problem] = []
-    for problem in [*problems, *check_references(data), *check(draft)]:
+    problems += [*check_references(data), *check(draft)]
+    _check_above(draft, problems)
+    for problem in problems:
         both = problem.rule in draft.accept and known[problem.rule].acceptable
         (accepted if both else errors).append(problem)
     if cluster is not None:
         cluster.take_accepted(accepted)
     return cluster, errors
+
+
+def _check_above(draft: Draft, problems: list[Problem]) -> None:
+    """Append the errors that packages above see."""
+    draft.drop_nodes_if_wrong()
+    wrong = {problem.path for problem in problems}
+    for file_check in valid(lambda: file_checks(draft)) or ():
+        # A file with other errors may have values that a check does not expect.
+        with suppress(Exception if problems else Invalid):
+            for problem in file_check(draft):
+                if problem.path not in wrong:
+                    problems.append(problem)
 
 
 def _without_empty(value: Any, path: Path = ()) -> tuple[Any, list[Path]]:

@@ -4,7 +4,8 @@ from ultracluster.kubernetes._argo_cd import application_names, argo_cd_files
 from ultracluster.kubernetes._bundle import platform_bundle, required_bundle
 from ultracluster.kubernetes._files import platform_files
 from ultracluster.kubernetes._from_cluster_file import (
-    file_problems,
+    check_platform,
+    check_teams,
     missing_parameters,
     parameter,
     parameter_values,
@@ -67,10 +68,11 @@ __all__ = [
     "cached",
     "chart_address",
     "check_job",
+    "check_platform",
+    "check_teams",
     "container_images",
     "device_labels",
     "domain_label",
-    "file_problems",
     "from_collectors",
     "from_operator",
     "full_name",

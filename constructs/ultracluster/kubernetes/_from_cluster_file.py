@@ -1,7 +1,7 @@
 """Platform of a cluster file."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes, registries
@@ -119,26 +119,27 @@ def missing_parameters(texts: Iterable[str]) -> list[str]:
     return [name for name in PARAMETERS if f"${{{name}}}" in text]
 
 
-def file_problems(cluster: ClusterFile) -> list[Problem]:
-    """Return the errors of the platform of a cluster file; empty for another orchestrator."""
-    if not cluster.traits.has_platform:
-        return []
+def check_teams(cluster: ClusterFile) -> Iterator[Problem]:
+    """Yield the errors in the names of teams."""
+    for name in cluster.kubernetes.teams:
+        for problem in check_namespace("its name", name):
+            yield KUBERNETES_NAME(("kubernetes", "teams", name), problem, at_key=True)
+
+
+def check_platform(cluster: ClusterFile) -> Iterator[Problem]:
+    """Yield the errors of the platform of a cluster file, in names of its node groups and in all else."""
     groups = {group.name: group.section for group in cluster.node_groups}
     names = [
-        KUBERNETES_NAME(path, problem, at_key=True)
-        for path, errors in (
-            *((("nodes", section), check_label("its name", name)) for name, section in groups.items()),
-            *((("kubernetes", "teams", name), check_namespace("its name", name)) for name in cluster.kubernetes.teams),
-        )
-        for problem in errors
+        KUBERNETES_NAME(("nodes", section), problem, at_key=True)
+        for name, section in groups.items()
+        for problem in check_label("its name", name)
     ]
+    yield from names
     # What is called so has no platform to look at.
-    return names or [
-        (KUBERNETES_CHART if where[0] == "versions" else KUBERNETES_PLATFORM)(
-            _path(where, groups), problem, at_key=where[0] in ("teams", "versions")
-        )
-        for where, problem in platform_problems(platform_of(cluster))
-    ]
+    if not names and not any(check_teams(cluster)):
+        for where, problem in platform_problems(platform_of(cluster)):
+            rule = KUBERNETES_CHART if where[0] == "versions" else KUBERNETES_PLATFORM
+            yield rule(_path(where, groups), problem, at_key=where[0] in ("teams", "versions"))
 
 
 def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:

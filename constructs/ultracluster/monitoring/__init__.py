@@ -10,10 +10,12 @@ from ultracluster.monitoring._volume import volume
 if TYPE_CHECKING:
     from ultracluster.monitoring._from_cluster_file import (
         alert_routes,
+        check_routes,
+        check_rule_files,
+        check_tuning,
         cluster_dashboards,
         cluster_rules,
         collector_objects,
-        file_problems,
         profile_of,
     )
 
@@ -21,11 +23,13 @@ __all__ = [
     "KubernetesSource",
     "SlurmSource",
     "alert_routes",
+    "check_routes",
+    "check_rule_files",
+    "check_tuning",
     "cluster_dashboards",
     "cluster_rules",
     "collector_objects",
     "describe",
-    "file_problems",
     "profile_of",
     "volume",
 ]

@@ -108,21 +108,20 @@ def alert_routes(cluster: ClusterFile) -> list[Route]:
     ]
 
 
-def file_problems(cluster: ClusterFile) -> list[Problem]:
-    """Return the errors of a cluster file in changes of alerts, in its rule files and in its routes."""
+def check_tuning(cluster: ClusterFile) -> Iterator[Problem]:
+    """Yield the errors of a cluster file in changes of alerts."""
     place: Path = ("observability", "alerts")
-    problems = [
-        *(
-            ALERT_TUNING((*place, key.replace("_", "-"), name), message, at_key=True)
-            for key, name, message in tuning_problems(_changes(cluster))
-        ),
-        *_rule_problems(cluster),
-        *_route_problems(cluster),
-    ]
+    for key, name, message in tuning_problems(_changes(cluster)):
+        yield ALERT_TUNING((*place, key.replace("_", "-"), name), message, at_key=True)
+
+
+def check_rule_files(cluster: ClusterFile) -> Iterator[Problem]:
+    """Yield the errors of a cluster file in its rule files."""
+    problems = list(_rule_problems(cluster))
+    yield from problems
     if not problems and cluster.observability.rules:
-        together = rules_quota_problems(cluster_rules(cluster))
-        problems += [RULE_FILES(("observability", "rules"), message) for message in together]
-    return problems
+        for message in rules_quota_problems(cluster_rules(cluster)):
+            yield RULE_FILES(("observability", "rules"), message)
 
 
 def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
@@ -142,7 +141,8 @@ def _rule_problems(cluster: ClusterFile) -> Iterator[Problem]:
             yield from (RULE_FILES(place, message) for message in rule_problems({name: text}, profile, reserved=True))
 
 
-def _route_problems(cluster: ClusterFile) -> Iterator[Problem]:
+def check_routes(cluster: ClusterFile) -> Iterator[Problem]:
+    """Yield the errors of a cluster file in its routes."""
     alerts = cluster.observability.alerts
     if alerts.watchdog is not None and alerts.watchdog == alerts.topic:
         text = "the topic of all alerts would get the Watchdog every five minutes; name another one"
@@ -160,14 +160,15 @@ def _route_problems(cluster: ClusterFile) -> Iterator[Problem]:
 
 
 def _changes(cluster: ClusterFile) -> dict[str, Any]:
-    alerts = cluster.observability.alerts
-    pending = {name: f"{period.seconds}s" for name, period in alerts.pending_period.items()}
-    return {
-        "off": alerts.off,
-        "severity": alerts.severity,
-        "thresholds": alerts.thresholds,
-        "pending_period": pending,
+    """Return the arguments of a `Tuning`; of a file with errors, those that are valid."""
+    changes = {
+        name: value
+        for name, value in cluster.observability.alerts
+        if name in ("off", "severity", "thresholds", "pending_period")
     }
+    if "pending_period" in changes:
+        changes["pending_period"] = {name: f"{period.seconds}s" for name, period in changes["pending_period"].items()}
+    return changes
 
 
 def collector_objects(

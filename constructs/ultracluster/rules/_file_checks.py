@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-#: Returns the errors of a cluster file that has no others: `clusterfile.Problem`s of a `clusterfile.ClusterFile`.
+#: Yields the errors of a `clusterfile.ClusterFile`, as `clusterfile.Problem`s, until it reads a part that is not valid.
 FileCheck: TypeAlias = Callable[[Any], Iterable[Any]]
 _SOURCES: list[Callable[[Any], Iterable[FileCheck]]] = []
 

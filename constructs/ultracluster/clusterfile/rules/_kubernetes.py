@@ -70,7 +70,7 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
     names = [group.name for group in draft.node_groups]
     for team, share in requested.teams.items():
         for name in share.nodes or {}:
-            if name not in names:
+            if name not in names and name not in draft.wrong_nodes:
                 message = f"there is no node group {name}; there are {', '.join(names)}"
                 yield _TEAM((*_HERE, "teams", team, "nodes", name), message, at_key=True)
 

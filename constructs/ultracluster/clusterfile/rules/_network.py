@@ -5,12 +5,13 @@ from ipaddress import IPv4Network
 
 from ultracluster.catalogue.ec2 import NETWORK_INTERFACES_PER_REGION, addresses, interfaces, is_local_zone
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._draft import Draft, Invalid, until_invalid, valid
+from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._network import Network
+from ultracluster.clusterfile.sections._section import Invalid
 from ultracluster.planning.network import (
     largest_training_subnet,
     plan_subnets,

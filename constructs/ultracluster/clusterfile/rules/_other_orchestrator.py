@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -81,7 +82,7 @@ def _keys(section: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(section, BaseModel):
         for name, field in type(section).model_fields.items():
             if name in section.model_fields_set:
-                yield field.alias or name, getattr(section, name)
+                yield field.alias or name, valid(partial(getattr, section, name))
 
 
 def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
