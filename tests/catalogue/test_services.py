@@ -55,7 +55,7 @@ def test_the_next_capacity_is_the_smallest_that_holds_it(tier: lustre.LustreTier
 
 def test_a_faster_tier_costs_more_a_gb_and_less_a_unit_of_throughput() -> None:
     by_speed = sorted(lustre.TIERS, key=lambda tier: tier.mb_per_s_per_tib)
-    prices = [tier.usd_per_gb_month or 0 for tier in by_speed]
+    prices = [lustre.USD_PER_GB_MONTH[tier.mb_per_s_per_tib] for tier in by_speed]
     assert prices == sorted(prices)
     per_throughput = [price / tier.mb_per_s_per_tib for price, tier in zip(prices, by_speed, strict=True)]
     assert per_throughput == sorted(per_throughput, reverse=True)
@@ -70,7 +70,7 @@ def test_rejects_a_tier_without_throughput(throughput: int) -> None:
 def test_a_tier_that_is_newer_than_the_facts_follows_the_pattern_of_the_others() -> None:
     for known in lustre.TIERS:
         assert known.efa_step_gib * known.mb_per_s_per_tib == lustre.tier(2000).efa_step_gib * 2000
-    assert lustre.tier(2000).usd_per_gb_month is None
+    assert 2000 not in lustre.USD_PER_GB_MONTH
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def load(path: str | os.PathLike[str], *, orchestrator: str | None = None) -> Cl
     A file with `extends: base.yaml` is read as the base with the keys of the file: mappings are merged, everything else
     is replaced. Clusters that differ in three lines, such as dev and prod, are three lines each:
 
-        extends: base.yaml
+        extends: prod.yaml
         name: llama-dev
-        nodes: {train: {count: 2}}
+        nodes: {train: {count: 2, capacity: on-demand}}
 
     Args:
         path: The file.
@@ -138,7 +138,7 @@ def build(
 def variant(cluster: ClusterFile, changes: Mapping[str, object]) -> ClusterFile:
     """Return a cluster file with changes, and check it as `load` does. The original stays as it is.
 
-        dev = variant(prod, {"name": "llama-dev", "nodes": {"train": {"count": 2}}})
+        dev = variant(prod, {"name": "llama-dev", "nodes": {"train": {"count": 2, "capacity": "on-demand"}}})
 
     Args:
         cluster: The cluster file.

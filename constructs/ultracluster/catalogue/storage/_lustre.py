@@ -3,7 +3,9 @@
 See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html and getting-started.html (read 2026-11-21)
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated
@@ -26,6 +28,7 @@ _CREATE_FILE_SYSTEM = Source(
 _LUSTRE_CLIENT_MATRIX = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html", read_on="2026-11-21"
 )
+_PRICE_LIST = Source("https://aws.amazon.com/fsx/lustre/pricing/", read_on="2026-10-09")
 _PERFORMANCE_2 = Source("https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html", read_on="2026-11-21")
 
 
@@ -39,8 +42,6 @@ class LustreTier:
         network: Network throughput, baseline: that of reads from the servers' memory.
         network_burst: Network throughput, burst, or None.
         efa_step_gib: With EFA, capacity comes in multiples of this many GiB; each is one storage server.
-        usd_per_gb_month: Price in us-east-2, AWS Price List read 2026-10-09. It only ranks the tiers.
-            None if not known.
     """
 
     mb_per_s_per_tib: int
@@ -48,26 +49,25 @@ class LustreTier:
     network: int
     network_burst: int | None
     efa_step_gib: int
-    usd_per_gb_month: float | None
 
 
 TIERS: Annotated[
     tuple[LustreTier, ...],
     Stated(
         _SSD_STORAGE,
-        columns="mb_per_s_per_tib, disk_burst, network, network_burst in MB/s for each TiB; efa_step_gib in GiB; "
-        "usd_per_gb_month in USD per GB and month",
+        columns="mb_per_s_per_tib, disk_burst, network, network_burst in MB/s for each TiB; efa_step_gib in GiB",
     ),
 ] = (
-    LustreTier(mb_per_s_per_tib=125, disk_burst=500, network=320, network_burst=1300, efa_step_gib=38_400,
-               usd_per_gb_month=0.145),
-    LustreTier(mb_per_s_per_tib=250, disk_burst=500, network=640, network_burst=1300, efa_step_gib=19_200,
-               usd_per_gb_month=0.21),
-    LustreTier(mb_per_s_per_tib=500, disk_burst=None, network=1300, network_burst=None, efa_step_gib=9_600,
-               usd_per_gb_month=0.34),
-    LustreTier(mb_per_s_per_tib=1000, disk_burst=None, network=2600, network_burst=None, efa_step_gib=4_800,
-               usd_per_gb_month=0.60),
+    LustreTier(mb_per_s_per_tib=125, disk_burst=500, network=320, network_burst=1300, efa_step_gib=38_400),
+    LustreTier(mb_per_s_per_tib=250, disk_burst=500, network=640, network_burst=1300, efa_step_gib=19_200),
+    LustreTier(mb_per_s_per_tib=500, disk_burst=None, network=1300, network_burst=None, efa_step_gib=9_600),
+    LustreTier(mb_per_s_per_tib=1000, disk_burst=None, network=2600, network_burst=None, efa_step_gib=4_800),
 )  # fmt: skip
+
+#: Price by tier, in us-east-2. It only ranks the tiers.
+USD_PER_GB_MONTH: Annotated[Mapping[int, float], Stated(_PRICE_LIST, "MB/s/TiB: USD for each GB and month")] = (
+    MappingProxyType({125: 0.145, 250: 0.21, 500: 0.34, 1000: 0.60})
+)
 
 # SCRATCH_2, MB/s for each TiB: it has one tier only, and writes at half the speed at which it reads.
 SCRATCH_READ: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 200
@@ -129,7 +129,6 @@ def tier(mb_per_s_per_tib: int) -> LustreTier:
         mb_per_s_per_tib=mb_per_s_per_tib,
         network=last.network * mb_per_s_per_tib // last.mb_per_s_per_tib,
         efa_step_gib=last.efa_step_gib * last.mb_per_s_per_tib // mb_per_s_per_tib,
-        usd_per_gb_month=None,
     )
 
 

@@ -156,7 +156,7 @@ class LustreSpec(LustreOverrides):
         """
         if self.capacity_gib is None or self.mb_per_s_per_tib is None:
             return None
-        price = ssd.tier(self.mb_per_s_per_tib).usd_per_gb_month
+        price = ssd.USD_PER_GB_MONTH.get(self.mb_per_s_per_tib)
         return None if price is None else self.capacity_gib * Decimal(str(price))
 
     @property
