@@ -21,6 +21,7 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.catalogue.schedulers import eks_add_ons as add_on_facts
 from ultracluster.eks import EksCluster, EksNodeGroup, EksSelfManagedNodeGroup
 from ultracluster.kubernetes import parameter_values
+from ultracluster.monitoring.collectors import pod_log_values
 from ultracluster.planning.capacity import Capacity
 
 BLOCK = "{reservation: cr-0123456789abcdef0, kind: capacity-block, instances: 8, ends: 2026-12-18}"
@@ -413,7 +414,7 @@ def test_an_add_on_has_the_permissions_that_aws_documents() -> None:
 def test_the_add_on_of_logs_has_its_settings() -> None:
     created = templates("eks-minimal", ("{admins:", "{logs: true, admins:"))["Compute"]
     add_on = only(created, "AWS::EKS::Addon", AddonName=add_on_facts.LOGS)
-    assert json.loads(add_on["ConfigurationValues"]) == add_on_facts.LOGS_ONLY
+    assert json.loads(add_on["ConfigurationValues"]) == {**add_on_facts.LOGS_ONLY, **pod_log_values()}
 
 
 def test_every_policy_of_an_add_on_exists() -> None:

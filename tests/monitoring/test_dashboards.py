@@ -92,6 +92,44 @@ def test_the_reader_chooses_the_data_source(uid: str) -> None:
         assert {target["datasource"]["uid"] for target in panel["targets"]} == {"${datasource}"}
 
 
+@pytest.mark.parametrize("uid", [uid for uid, board in BOARDS.items() if "query_result" in json.dumps(board)])
+def test_a_node_is_selected_by_its_name_or_id(uid: str) -> None:
+    """Grafana's own reading of a regex: the first match that has the group, each of them anywhere in the series."""
+    (variable,) = [item for item in BOARDS[uid]["templating"]["list"] if item["name"] == "node"]
+    pattern = re.sub(r"\(\?<(\w+)>", r"(?P<\1>", re.fullmatch("/(.*)/g", variable["regex"])[1])  # type: ignore[index]
+    options = {
+        '{instance="i-0a",node="train-2",shown="train-2 i-0a"} 1 1764170000000': ("train-2 i-0a", "i-0a"),
+        '{node="train-3",shown="train-3 i-0b",instance="i-0b"} 1 1764170000000': ("train-3 i-0b", "i-0b"),
+        '{instance="i-0c",shown=" i-0c"} 1 1764170000000': ("i-0c", "i-0c"),
+    }
+    for series, (text, value) in options.items():
+        groups: dict[str, str] = {}
+        for match in re.finditer(pattern, series):
+            groups = {name: group for name, group in match.groupdict().items() if group} | groups
+        assert groups == {"text": text, "value": value}
+
+
+def test_a_table_of_nodes_has_their_names() -> None:
+    tables = [
+        (panel, rename)
+        for board in BOARDS.values()
+        for panel in panels(board)
+        for change in panel.get("transformations", ())
+        if "instance" in (rename := change["options"].get("renameByName", {}))
+    ]
+    assert len(tables) >= 7
+    for panel, rename in tables:
+        assert rename["node"] == "Name", panel["title"]
+        assert "ultracluster_node_name_info" in panel["targets"][0]["expr"] or "_problem" in panel["targets"][0]["expr"]
+
+
+def test_every_panel_of_the_network_is_of_the_selected_place() -> None:
+    for panel in panels(BOARDS["ultracluster-network"]):
+        for target in panel["targets"]:
+            for label in ("network_node_2", "network_node_3", "ultraserver"):
+                assert f'{label}=~"${label}"' in target["expr"], panel["title"]
+
+
 def test_for_amazons_plugin_every_data_source_is_of_its_type() -> None:
     for text in dashboards(data_source=AMAZON_PROMETHEUS_PLUGIN).values():
         assert '"prometheus"' not in text

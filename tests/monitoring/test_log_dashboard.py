@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import loads
 from ultracluster.eks._add_ons import _settings
 from ultracluster.monitoring import cluster_dashboards
+from ultracluster.monitoring.collectors import pod_log_values
 from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
 from ultracluster.observability import CloudWatchGrants
 
@@ -29,7 +31,7 @@ LOGS = "kubernetes: {logs: true, "
 FIELDS = {
     "/ultracluster/": {"@logStream", "job", "source", "message", "cluster"},
     "/aws/containerinsights/llama/application": {
-        "kubernetes.host", "kubernetes.pod_name", "kubernetes.container_name", "log",
+        "kubernetes.host", "kubernetes.pod_name", "job", "kubernetes.container_name", "log",
     },
 }  # fmt: skip
 
@@ -73,16 +75,62 @@ def test_a_query_reads_the_log_group_that_was_selected_and_is_not_repeated(log_g
     ("log_groups", "job", "of_job", "of_another"),
     [
         ("/ultracluster/", "1001", "1001", "10017"),
-        ("/aws/containerinsights/llama/application", "pretrain", "pretrain-train-node-0-3-x8zkq", "finetune-0"),
+        ("/aws/containerinsights/llama/application", "pretrain", "pretrain", "pretrain-2"),
     ],
 )
 def test_a_job_has_its_lines(log_groups: str, job: str, of_job: str, of_another: str) -> None:
     for query in queries(board(log_groups)):
-        (pattern,) = re.findall(r"job_id like /(.*?)/", query["expression"])
+        pattern = re.findall(r"job_id like /(.*?)/", query["expression"])[0]
         wanted = re.compile(pattern.replace("${job:raw}", job))
         assert wanted.search(of_job)
         assert not wanted.search(of_another)
         assert re.compile(pattern.replace("${job:raw}", ".*")).search("none"), "by default lines of no job, too"
+
+
+def test_without_a_job_a_pod_has_the_lines_of_the_job_that_its_name_begins_with() -> None:
+    for query in queries(board("/aws/containerinsights/llama/application")):
+        assert "((ispresent(job) and job_id like /^(${job:raw})$/) or (not ispresent(job) and" in query["expression"]
+        _, pattern = re.findall(r"job_id like /(.*?)/", query["expression"])
+        wanted = re.compile(pattern.replace("${job:raw}", "pretrain"))
+        assert wanted.search("pretrain-train-node-0-3-x8zkq")
+        assert not wanted.search("finetune-0")
+
+
+def test_a_line_of_a_pod_has_its_node_and_the_name_of_its_job() -> None:
+    """Fluent Bit has LuaJIT in it; its own record has tables in tables, as here."""
+    text = pod_log_values()["containerLogs"]["fluentBit"]["config"]["extraFiles"]["application-log.conf"]
+    (code,) = re.findall("^    code (.*)$", text, re.MULTILINE)
+    script = """
+    for _, labels in ipairs({
+        {["batch.kubernetes.io/job-name"] = "pretrain-node-0", ["jobset.sigs.k8s.io/jobset-name"] = "pretrain"},
+        {["batch.kubernetes.io/job-name"] = "finetune"}, {app = "web"}, false
+    }) do
+        local record = {log = "step 1", kubernetes = {host = "ip-10-0-1-2", labels = labels or nil}}
+        local code, time, result = job("application.x", 17, record)
+        print(code, time, result.log, result.node, result.job, result.kubernetes.labels)
+    end
+    print(job("application.x", 17, {log = "a pod that is gone"}))
+    """
+    done = subprocess.run(["luajit", "-"], input=code + script, capture_output=True, text=True, check=True)
+    *lines, last = done.stdout.splitlines()
+    assert [line.split("\t") for line in lines] == [
+        ["2", "17", "step 1", "ip-10-0-1-2", job, "nil"] for job in ("pretrain", "finetune", "nil", "nil")
+    ]
+    assert last.startswith("2\t17\ttable")
+
+
+def test_the_pipeline_of_pods_has_every_stage_and_an_end_of_its_logs() -> None:
+    text = pod_log_values()["containerLogs"]["fluentBit"]["config"]["extraFiles"]["application-log.conf"]
+    sections = [dict(line.split(maxsplit=1) for line in body.splitlines() if line.strip())
+                for body in re.split(r"^\[\w+\]$", text, flags=re.MULTILINE)[1:]]  # fmt: skip
+    assert [section["Name"] for section in sections] == ["tail", "kubernetes", "lua", "cloudwatch_logs"]
+    # Of one tag, or a stage is skipped; and the prefix is the tag with the path of the files.
+    assert {section.get("Tag") or section["Match"] for section in sections} == {"application.*"}
+    assert sections[1]["Kube_Tag_Prefix"] == "application" + sections[0]["Path"].replace("/", ".").removesuffix("*.log")
+    assert sections[3]["log_group_name"] == "/aws/containerinsights/${CLUSTER_NAME}/application"
+    assert sections[3]["log_retention_days"] == "90"
+    # Helm reads the text as a template.
+    assert "{{" not in text
 
 
 def test_another_clusters_job_of_the_same_number_is_not_shown() -> None:
@@ -164,7 +212,7 @@ def test_the_key_of_logs_creates_the_add_on_without_metrics_that_are_billed() ->
     assert logs.kubernetes.requested_add_ons == add_on.kubernetes.requested_add_ons == (eks_add_ons.LOGS,)
     keys = ("containerInsights", "applicationSignals", "dcgmExporter", "neuronMonitor")
     off = {key: {"enabled": False} for key in keys}
-    assert _settings(eks_add_ons.LOGS, logs) == off
+    assert _settings(eks_add_ons.LOGS, logs) == {**off, **pod_log_values()}
     # Who requests the add-on itself gets all of it.
     assert _settings(eks_add_ons.LOGS, add_on) is None
 

@@ -12,6 +12,7 @@ from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import BASE_ADD_ONS, ClusterFile, created_add_ons
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.kubernetes import node_monitoring_values, platform_of
+from ultracluster.monitoring.collectors import pod_log_values
 from ultracluster.security import acknowledge_wildcards, add_managed_policy
 from ultracluster.storage import Storage
 
@@ -155,7 +156,7 @@ def _settings(name: str, cluster: ClusterFile) -> Mapping[str, Any] | None:
     if name == _MONITORING:
         return node_monitoring_values(platform_of(cluster)) or None
     if name == eks_add_ons.LOGS and cluster.kubernetes.logs:
-        return eks_add_ons.LOGS_ONLY
+        return {**eks_add_ons.LOGS_ONLY, **pod_log_values()}
     if name == "vpc-cni" and not cluster.traits.kubernetes_nodes.pod_prefixes:
         return _CNI_WITHOUT_PREFIXES
     return _SETTINGS.get(name)

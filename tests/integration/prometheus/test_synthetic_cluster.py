@@ -1,5 +1,6 @@
 """Synthetic cluster of 32 nodes: fake exporters, real Prometheus and Alertmanager, notifications of faults."""
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.monitoring import KubernetesSource, SlurmSource
 from ultracluster.monitoring._cluster_volume import PER_SCRAPE
 from ultracluster.monitoring._volume import recorded_series, scraped_series
+from ultracluster.monitoring.dashboards import dashboards
 from ultracluster.monitoring.names import (
     CLUSTER_METRICS,
     EXPECTED_NODES,
@@ -75,6 +77,16 @@ def test_a_healthy_cluster_fires_no_alert(cluster: SyntheticCluster) -> None:
     time.sleep(2 * EVALUATION_S)
     assert cluster.firing() == set()
     assert cluster.notified(since) == set()
+
+
+def test_a_reader_selects_nodes_by_name_and_id(cluster: SyntheticCluster) -> None:
+    board = json.loads(dashboards()["ultracluster-node"])
+    (variable,) = [item for item in board["templating"]["list"] if item["name"] == "node"]
+    query = variable["query"]["query"].removeprefix("query_result(").removesuffix(")")
+    nodes = cluster.query(query.replace("$cluster", "llama").replace("$__range", "5m"))
+    assert {item["metric"]["instance"]: item["metric"]["shown"] for item in nodes} == {
+        node.instance: f"{node.name} {node.instance}" for node in cluster.fleet.values()
+    }
 
 
 def test_every_panel_has_data_or_nothing_to_complain_of_while_all_is_well(cluster: SyntheticCluster) -> None:

@@ -7,6 +7,7 @@ import pytest
 from support import ROOT
 from support.real_slurm import RealSlurm
 from ultracluster import clusterfile
+from ultracluster.boot.scripts.ultracluster_job_output import new_lines
 
 pytestmark = pytest.mark.daemons
 
@@ -17,10 +18,11 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
     cluster = clusterfile.load(str(ROOT / "examples" / "slurm-minimal.yaml"))
     with RealSlurm(cluster) as slurm:
         name = slurm.nodes[0]
+        lines: list[tuple[str, str, str]] = []
 
-        def submit(*options: str) -> str:
+        def submit(*options: str, script: str = "exec sleep 600") -> str:
             where = ("--parsable", f"--partition={cluster.queues[0].name}", f"--nodelist={name}")
-            return slurm.run("sbatch", *where, *options, "--wrap=exec sleep 600")
+            return slurm.run("sbatch", *where, *options, f"--wrap={script}")
 
         def recorded() -> list[str]:
             collector = slurm.made[name].run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "")
@@ -41,11 +43,17 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
         slurm.until("one has ended", lambda: recorded() == of(three, range(2, 5)))
         slurm.run("scancel", plain, three)
         slurm.until("all have ended", lambda: recorded() == [])
-        alone = submit("--exclusive", "--mem=0")
+        alone = submit("--exclusive", "--mem=0", script="echo step 1; echo Traceback >&2; exec sleep 600")
         slurm.until("the node is its own", lambda: recorded() == of(alone, range(8)))
         # Its directory for metrics, and the fields that login nodes ask for.
         directories = slurm.made[name].root / "var/lib/ultracluster/job-metrics"
         assert [(path.name, path.owner()) for path in directories.iterdir()] == [(alone, getpass.getuser())]
+        # What it prints is read, although it does not name its output.
+        root = str(slurm.made[name].root)
+        slurm.until("it has printed", lambda: bool(lines.extend(new_lines(root, {})) or lines))
+        assert lines == [(alone, f"slurm-{alone}.out", line) for line in ("step 1", "Traceback")]
+        (directories / alone / "output").touch()
+        assert list(new_lines(root, {})) == []
         queue = slurm.run("squeue", "--noheader", "--states=RUNNING", "--format=%A|%u|%a|%P|%j")
         account = slurm.run("squeue", "--noheader", f"--jobs={alone}", "--Format=Account").strip()
         assert queue == f"{alone}|{getpass.getuser()}|{account}|{cluster.queues[0].name}|wrap"

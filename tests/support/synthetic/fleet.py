@@ -200,8 +200,8 @@ class FakeNode:
         tcp = "tcp" in self.states
         lines = [
             f'ultracluster_node_info{{node="{self.name}"}} 1',
-            'ultracluster_topology_info{network_node_1="nn-1",network_node_2="nn-2",network_node_3="nn-3",'
-            'ultraserver=""} 1',
+            f'ultracluster_topology_info{{network_node_1="nn-1",network_node_2="nn-2{self.number // 16}",'
+            f'network_node_3="nn-3{self.number // 8}",ultraserver=""}} 1',
             f"ultracluster_expected_gpus {GPUS}",
             f"ultracluster_expected_efa_devices {EFA_DEVICES}",
             "node_memory_MemTotal_bytes 2.164e12",

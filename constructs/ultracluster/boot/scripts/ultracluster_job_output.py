@@ -1,7 +1,8 @@
 """Read the output of jobs on this node, for the program that sends the logs of the node.
 
-A job names its output in the file `output` of its own directory: the path, and the size when the job began. What the
-user wrote is read with the user's permissions, and never waited for.
+It is where the batch script prints, as its process shows. A job may name another in the file `output` of its own
+directory: the path, and the size when the job began; an empty file keeps its output here. What the user wrote is read
+with the user's permissions, and never waited for.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import glob
 import os
 import pwd
+import re
 import signal
 import stat
 import subprocess
@@ -19,6 +21,8 @@ from typing import Any
 DIRECTORIES = "/var/lib/ultracluster/job-metrics/"
 # Of each job in a round: a job that prints without end must not flood the bill.
 MOST_BYTES, SECONDS = 200_000, 10
+# The step of a batch script, whose child the script is: `slurmstepd: [1001.batch]`.
+_BATCH = re.compile(rb"slurmstepd: \[(\d+)\.batch\]")
 # The process that has not come back from a file.
 _HANGING: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -31,9 +35,12 @@ def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, st
         outputs: Path, offset and owner by job, which this updates. A job that has ended, whose directory is gone, is
             read to its end and forgotten.
     """
-    running = {os.path.basename(os.path.dirname(path)): path for path in glob.glob(root + DIRECTORIES + "*/output")}
-    for job in sorted(running.keys() - outputs.keys()):
-        if output := _named(running[job]):
+    running = {os.path.basename(path): path for path in glob.glob(root + DIRECTORIES + "*")}
+    new = sorted(running.keys() - outputs.keys())
+    scripts = _batch_scripts() if new else {}
+    for job in new:
+        path = running[job] + "/output"
+        if output := _named(path) if os.path.lexists(path) else _printed(running[job], scripts.get(job)):
             outputs[job] = output
     for job, output in sorted(outputs.items()):
         data = _read(**output)
@@ -59,6 +66,40 @@ def _named(path: str) -> dict[str, Any] | None:
             os.close(descriptor)
         if len(lines) == 2 and lines[0].startswith("/") and lines[1].isdecimal():
             return {"path": lines[0], "offset": int(lines[1]), "owner": os.stat(os.path.dirname(path)).st_uid}
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _batch_scripts() -> dict[str, str]:
+    """Return the process of the batch script of each job on this node."""
+    scripts = {}
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                step = _BATCH.match(file.read(100))
+            if step:
+                number = path.split("/")[2]
+                with open(f"/proc/{number}/task/{number}/children", encoding="ascii") as file:
+                    scripts[step[1].decode()] = file.read().split()[0]
+        except (OSError, IndexError):
+            # It has ended, or has no child yet.
+            continue
+    return scripts
+
+
+def _printed(directory: str, script: str | None) -> dict[str, Any] | None:
+    """Return path, offset and owner of what the batch script of a job prints to, once it has printed.
+
+    It may be a file of earlier jobs. Its size would be a question to a file system that may not answer.
+    """
+    try:
+        owner, process = os.stat(directory).st_uid, f"/proc/{script}"
+        path = os.readlink(process + "/fd/1")
+        with open(process + "/fdinfo/1", encoding="ascii") as file:
+            position = int(file.readline().split()[1])
+        if os.stat(process).st_uid == owner and path.startswith("/") and position:
+            return {"path": path, "offset": max(0, position - MOST_BYTES), "owner": owner}
     except (OSError, ValueError):
         pass
     return None

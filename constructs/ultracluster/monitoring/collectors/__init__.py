@@ -5,6 +5,7 @@ from ultracluster.monitoring.collectors._counters import Dcgm, fields
 from ultracluster.monitoring.collectors._kubernetes import NAMESPACE, SERVICE_ACCOUNT, node_objects, shared_objects
 from ultracluster.monitoring.collectors._kubernetes_cluster import cluster_objects
 from ultracluster.monitoring.collectors._node import RemoteWrite, node_collectors
+from ultracluster.monitoring.collectors._pod_logs import pod_log_values
 from ultracluster.monitoring.collectors._scraping import kubernetes_scraping, slurm_scraping
 from ultracluster.monitoring.collectors._text import RenderedYaml, block_yaml, name_problems
 
@@ -23,6 +24,7 @@ __all__ = [
     "name_problems",
     "node_collectors",
     "node_objects",
+    "pod_log_values",
     "shared_objects",
     "slurm_scraping",
 ]

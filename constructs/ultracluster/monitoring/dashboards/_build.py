@@ -179,6 +179,12 @@ def _variable(variable: Variable) -> _Json:
     # A choice narrows those after it: nodes of this cluster, not of every one.
     within = "" if variable.name == "cluster" else '{cluster=~"$cluster"}'
     query = f"label_values({variable.metric}{within}, {variable.label})"
+    regex = {}
+    if variable.shown:
+        # Groups of these names: https://grafana.com/docs/grafana/latest/visualizations/dashboards/variables/add-template-variables/
+        # (read 2026-11-26)
+        query = f"query_result({variable.shown})"
+        regex = {"regex": f'/{variable.label}="(?<value>[^"]+)|shown=" ?(?<text>[^"]+)/g'}
     several = {
         "multi": True, "includeAll": True, "allValue": ".*",
         "current": {"selected": True, "text": "All", "value": "$__all"},
@@ -188,6 +194,7 @@ def _variable(variable: Variable) -> _Json:
         **named,
         "datasource": _SOURCE,
         "query": {"query": query, "refId": "variable"},
+        **regex,
         **(several if variable.several else {}),
     }
 
@@ -276,7 +283,8 @@ def _colour(name: str, colour: str) -> _Json:
 
 def _link(panel: Panel, uid: str, label: str) -> _Json:
     handed = {"job_id": "job", "instance": "node"}.get(label, label)
+    what = "network node" if label.startswith("network_node") else handed
     # A row of a table has no labels: they are its columns, under their headings.
     value = f'__data.fields["{panel.columns[label]}"]' if panel.kind == "table" else f"__field.labels.{label}"
     url = f"/d/{uid}?${{datasource:queryparam}}&${{cluster:queryparam}}&var-{handed}=${{{value}}}"
-    return {**_LINK, "title": f"Open {handed}", "type": "link", "url": url}
+    return {**_LINK, "title": f"Open {what}", "type": "link", "url": url}

@@ -5,8 +5,14 @@ from ultracluster.monitoring.dashboards._spec import Query, Variable
 #: Variable with the names of the clusters.
 CLUSTER = Variable(name="cluster", title="Cluster", metric="ultracluster_node_up", label="cluster")
 JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id")
-NODE = Variable(name="node", title="Node", metric="ultracluster_node_up", label="instance")
-NODES = Variable(name="node", title="Nodes", metric="ultracluster_node_up", label="instance", several=True)
+# Nodes of the time that is shown, by name and id. A node without a name is there by its id.
+_NODES = (
+    'label_join(group by (instance, node) (last_over_time(ultracluster_node_name_info{cluster=~"$cluster"}[$__range])) '
+    'or on (instance) group by (instance) (last_over_time(ultracluster_node_up{cluster=~"$cluster"}[$__range])), '
+    '"shown", " ", "node", "instance")'
+)
+NODE = Variable(name="node", title="Node", label="instance", shown=_NODES)
+NODES = Variable(name="node", title="Nodes", label="instance", shown=_NODES, several=True)
 
 TO_JOB = ("ultracluster-job", "job_id")
 TO_NODE = ("ultracluster-node", "instance")

@@ -17,6 +17,7 @@ class LogFields:
     Args:
         node: Field, or several words of a query, with the node.
         job: The same with the job.
+        of_job: Condition for the lines of `${job:raw}`, a regular expression.
         cluster: The same with the cluster: jobs of another one have the same numbers. Default: the log group is of one.
         source: Field with the program or container.
         message: Field with the line.
@@ -25,6 +26,7 @@ class LogFields:
 
     node: str
     job: str
+    of_job: str
     source: str
     message: str
     node_title: str
@@ -35,6 +37,7 @@ class LogFields:
 SLURM_FIELDS = LogFields(
     node="@logStream",
     job='coalesce(job, "none")',
+    of_job="job_id like /^(${job:raw})$/",
     source="source",
     message="message",
     node_title="Instance",
@@ -42,10 +45,12 @@ SLURM_FIELDS = LogFields(
 )
 #: Of the add-on amazon-cloudwatch-observability:
 #: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html (read
-#: 2026-11-24). Names of pods begin with the name of their job.
+#: 2026-11-24); `job` with `kubernetes: {logs: true}`. Names of pods begin with the name of their job.
 KUBERNETES_FIELDS = LogFields(
     node="kubernetes.host",
-    job="kubernetes.pod_name",
+    job="coalesce(job, kubernetes.pod_name)",
+    of_job="((ispresent(job) and job_id like /^(${job:raw})$/) or "
+    "(not ispresent(job) and job_id like /^(${job:raw}).*$/))",
     source="kubernetes.container_name",
     message="log",
     node_title="Node",
@@ -59,11 +64,10 @@ def logs_dashboard(log_groups: str, fields: LogFields) -> Dashboard:
         log_groups: Prefix of the log groups that the reader selects from.
         fields: Fields of their events.
     """
-    job = "(${job:raw})" + ("" if fields is SLURM_FIELDS else ".*")
     chosen = (
         f"fields @timestamp, {fields.node} as node_id, {fields.job} as job_id, {fields.source} as program, "
         f"{fields.message} as line{f', {fields.cluster} as of_cluster' if fields.cluster else ''}\n"
-        f"| filter node_id like /^(${{node:raw}})$/ and job_id like /^{job}$/"
+        f"| filter node_id like /^(${{node:raw}})$/ and {fields.of_job}"
         + (" and of_cluster like /^(${cluster:raw}|none)$/" if fields.cluster else "")
     )
     return Dashboard(

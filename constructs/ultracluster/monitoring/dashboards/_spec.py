@@ -115,6 +115,8 @@ class Variable:
     title: str
     metric: str = ""
     label: str = ""
+    #: Instead of a metric: PromQL of series with the label, and with the label `shown` that the reader selects by.
+    shown: str = ""
     #: Instead of a metric: the text until the reader types another.
     text: str = ""
     #: Instead of a metric: the prefix of the log groups that the reader selects from.

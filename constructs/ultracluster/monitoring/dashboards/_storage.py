@@ -23,8 +23,8 @@ STORAGE = Dashboard(
                   "good.",
                   (together("max by (instance, path) ({} == 0 or {} == 0 or time() - {} > 180)",
                             "ultracluster_node_mount_mounted", "ultracluster_node_mount_over_efa",
-                            "ultracluster_node_mount_last_success_timestamp_seconds"),),
-                  width=24, height=6, to=TO_NODE, columns={"instance": "Node", "path": "Path"}),
+                            "ultracluster_node_mount_last_success_timestamp_seconds", legend="{{node}}"),),
+                  width=24, height=6, to=TO_NODE, columns={"instance": "Node", "node": "Name", "path": "Path"}),
         ),
         "Traffic": (
             series("Lustre, whole cluster",
