@@ -100,7 +100,7 @@ class Preview:
             states = panel.kind == "state-timeline"
             x, y, width, height = box
             top, bottom = 0.3 / figure.get_figheight(), 0.28 / figure.get_figheight()
-            left = 0.17 if states else 0.035
+            left = 0.21 if states else 0.035
             axes = figure.add_axes(
                 (x + left, y + bottom, width - left - 0.014, height - top - bottom), facecolor=_PANEL
             )
@@ -146,13 +146,17 @@ class Preview:
         names = sorted({name for name, _ in cells}, key=_natural)[: int((inches - 0.6) / 0.2)]
         heads = [row, *sorted({name for _, name in cells})]
         step, left = 0.2 / inches, 0.012 * 24 / panel.width
+        # The rows' names, as wide as that of a node and its id.
+        first = 0.16
+        wide = (1 - first) / (len(heads) - 1)
         for number, name in enumerate(["", *names]):
             y = 1 - 0.4 / inches - number * step
             for place, head in enumerate(heads):
-                x, value = left + place / len(heads), cells.get((name, head))
+                x = first + (place - 1) * wide if place else left
+                value = cells.get((name, head))
                 cell = name if place == 0 else "" if value is None else shown(value, panel.unit)
                 if value is not None:
-                    frame.add_patch(Rectangle((x - 0.004, y - step / 2), 0.98 / len(heads), step * 0.92, lw=0,
+                    frame.add_patch(Rectangle((x - 0.004, y - step / 2), 0.98 * wide, step * 0.92, lw=0,
                                               color=colour(value, panel.steps), transform=frame.transAxes))  # fmt: skip
                 faint = number == 0 or place == 0
                 frame.text(x, y, cell if number else head, size=8, va="center", color=_FAINT if faint else _TEXT,

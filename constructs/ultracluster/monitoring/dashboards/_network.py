@@ -57,12 +57,12 @@ NETWORK = Dashboard(
     ),
     rows={
         "Traffic": (
-            series("EFA, whole cluster", "Of the selected nodes. Both run together; a gap between them is lost traffic "
+            series("EFA of the selected nodes", "Both run together; a gap between them is lost traffic "
                    "or a node without metrics.",
                    (_here(_SENT, "sent", over="sum({})"),
                     _here("node:node_amazonefa_rx_bytes:sum_rate5m", "received", over="sum({})")),
                    width=12, unit="Bps"),
-            series("IP, whole cluster", "Of the selected nodes: storage over TCP, images, and jobs that fell back from "
+            series("IP of the selected nodes", "Storage over TCP, images, and jobs that fell back from "
                    "EFA to TCP.",
                    (_here("node:node_network_transmit_bytes:sum_rate5m", "sent", over="sum({})"),
                     _here("node:node_network_receive_bytes:sum_rate5m", "received", over="sum({})")),
