@@ -20,8 +20,8 @@ from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.catalogue.schedulers import eks_add_ons as add_on_facts
 from ultracluster.eks import EksCluster, EksNodeGroup, EksSelfManagedNodeGroup
+from ultracluster.eks._pod_logs import pod_log_values
 from ultracluster.kubernetes import parameter_values
-from ultracluster.monitoring.collectors import pod_log_values
 from ultracluster.planning.capacity import Capacity
 
 BLOCK = "{reservation: cr-0123456789abcdef0, kind: capacity-block, instances: 8, ends: 2026-12-18}"

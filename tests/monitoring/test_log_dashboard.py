@@ -17,8 +17,8 @@ from grafana_foundation_sdk.models import dashboard as models
 from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import loads
 from ultracluster.eks._add_ons import _settings
+from ultracluster.eks._pod_logs import pod_log_values
 from ultracluster.monitoring import cluster_dashboards
-from ultracluster.monitoring.collectors import pod_log_values
 from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
 from ultracluster.observability import CloudWatchGrants
 

@@ -39,7 +39,7 @@ def node_logs(*, log_group: str, region: str) -> NodeScript:
     """Return the script that sends the logs of a node to CloudWatch. It must be the first of its stage.
 
     It sends the kernel's log, warnings and errors of the journal, everything of slurmd, prolog, epilog, health checks
-    and boot, the logs of AWS PCS, and the output of jobs that name it, as the job files do. The stream is the id of the
+    and boot, the logs of AWS PCS, and the output of batch jobs. The stream is the id of the
     instance; each event has the name of the node, and those of jobs the id of the job. A failure of it does not keep
     the node from its work.
 

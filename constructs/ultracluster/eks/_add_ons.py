@@ -11,8 +11,8 @@ from constructs import Construct, IDependable
 from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import BASE_ADD_ONS, ClusterFile, created_add_ons
 from ultracluster.eks._add_on import EksAddOn, pod_role
+from ultracluster.eks._pod_logs import pod_log_values
 from ultracluster.kubernetes import node_monitoring_values, platform_of
-from ultracluster.monitoring.collectors import pod_log_values
 from ultracluster.security import acknowledge_wildcards, add_managed_policy
 from ultracluster.storage import Storage
 

@@ -2,7 +2,7 @@
 """Send the log of a node to CloudWatch Logs, with the AWS CLI.
 
 What is sent: of the journal the kernel, warnings and errors of everybody, and every line of what makes a node of a
-cluster; of files the logs of AWS PCS, slurmd and cloud-init; and the output of jobs that name it. Each event is a JSON
+cluster; of files the logs of AWS PCS, slurmd and cloud-init; and the output of batch jobs. Each event is a JSON
 object: node, group, cluster, source, message; for jobs also job.
 
 The program runs on the node's own Python, 3.9 or newer, and imports nothing but its standard library and

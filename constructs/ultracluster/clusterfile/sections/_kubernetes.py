@@ -214,8 +214,8 @@ class Kubernetes(Section):
     logs: t.Flag = Field(
         default=False,
         description="Whether logs of pods and nodes go to CloudWatch, by the add-on amazon-cloudwatch-observability "
-        "without its metrics, which are billed. Lines of pods have the job's name. CloudWatch bills the logs: 0.50 USD a "
-        "GB in us-east-1.",
+        "without its metrics, which are billed. Lines of pods have the job's name. CloudWatch bills the logs: 0.50 USD "
+        "a GB in us-east-1.",
     )
     existing: ExistingCluster | None = Field(default=None, description="An existing cluster, instead of a new one.")
     platform: Installer = Field(

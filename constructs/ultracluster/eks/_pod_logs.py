@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ultracluster.monitoring.collectors._agent import JOB_LABELS
+from ultracluster.monitoring.collectors import JOB_LABELS
 
 # The job of a pod as its metrics have it, without the namespace. The labels are many bytes, and are left out then.
 _JOB = (
