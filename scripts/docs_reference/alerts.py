@@ -30,7 +30,8 @@ driver calls fatal needs a reset, except {_HARMLESS}: a peer or the host took th
 _DASHBOARDS = """Every dashboard, with its question and its panels.
 [Monitoring](../guides/monitoring.md#open-the-dashboards)
 covers how to open them. Each panel explains in its (i) what to read and what to do. The pictures are
-previews by a renderer of this project, not by Grafana; their data come from a synthetic cluster."""
+previews by a renderer of this project, not by Grafana; their data are three minutes of a synthetic cluster,
+so that panels about days, or about faults that it does not have, are empty."""
 
 
 def alerts_page() -> str:
