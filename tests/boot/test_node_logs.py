@@ -6,9 +6,11 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -338,6 +340,47 @@ def test_the_output_of_a_job_is_sent_with_its_id_to_its_last_line(node: Node) ->
     assert {(event["job"], event["source"], event["node"]) for event in node.sent} == {
         ("1001", "train-1001.out", "pcs-node-1")
     }
+
+
+def test_the_output_of_a_job_that_ends_between_two_rounds_is_sent(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step is a stand-in by its title; a real one is in the tests of a real Slurm."""
+    monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
+    reader = importlib.import_module("ultracluster_job_output")
+    jobs = Job(node, 123457), Job(node, 123458, owner=NOBODY)
+    step = """exec -a "slurmstepd: [$1.batch]" sh -c "sh -c 'echo Traceback; sleep 60; :' >>$2; :" """
+    steps = [
+        subprocess.Popen(["bash", "-c", step, "-", str(job.number), str(job.output)], start_new_session=True)
+        for job in jobs
+    ]
+    outputs: dict[str, Any] = {}
+    try:
+        until = time.monotonic() + 60
+        while not (outputs and all(job.output.exists() for job in jobs)) and time.monotonic() < until:
+            assert reader.find_outputs(str(node.root), outputs, within=300) == {"123457", "123458"}
+            time.sleep(0.05)
+    finally:
+        for process in steps:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    # The process of the other one is not its owner's.
+    assert list(outputs) == ["123457"]
+    for job in jobs:
+        job.end()
+    assert list(reader.new_lines(str(node.root), outputs)) == [("123457", "train-123457.out", "Traceback")]
+    assert outputs == {}
+
+
+def test_only_new_jobs_are_looked_up_between_two_rounds(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
+    reader = importlib.import_module("ultracluster_job_output")
+    job = Job(node, 7)
+    job.name_output()
+    os.utime(job.directory, (0, 0))
+    outputs: dict[str, Any] = {}
+    assert reader.find_outputs(str(node.root), outputs, within=60) == {"7"}
+    assert outputs == {}
+    reader.find_outputs(str(node.root), outputs)
+    assert list(outputs) == ["7"]
 
 
 def test_a_job_file_names_its_output_only_where_a_node_knows_the_job(tmp_path: Path, node: Node) -> None:

@@ -22,7 +22,7 @@ import time
 import urllib.request
 from typing import Any, NamedTuple
 
-from ultracluster_job_output import new_lines  # type: ignore[import-not-found]
+from ultracluster_job_output import find_outputs, new_lines  # type: ignore[import-not-found]
 
 ROOT = os.environ.get("ULTRACLUSTER_ROOT", "")
 STATE = ROOT + "/var/lib/ultracluster/node-logs.json"
@@ -54,6 +54,8 @@ LONGEST_MESSAGE = 16_384
 MOST_AT_FIRST, MOST_IN_A_ROUND = 20_000, 2_000
 MOST_READ_BYTES = 1_000_000
 BOOT_SECONDS, BOOT_PAUSE, PAUSE = 1_800, 5, 30
+# A job that fails at once has ended before the next round: where a new job prints is looked up each second.
+NEW_SECONDS = 120
 
 
 class Event(NamedTuple):
@@ -281,7 +283,8 @@ def main() -> int:
         until = time.monotonic() + (BOOT_PAUSE if sent and time.monotonic() - start < BOOT_SECONDS else PAUSE)
         # In short steps: a signal does not end a sleep.
         while not stopping and time.monotonic() < until:
-            time.sleep(0.5)
+            time.sleep(1)
+            find_outputs(ROOT, log.state.setdefault("jobs", {}), within=NEW_SECONDS)
     # The last words of a node that is terminated.
     send(log, stream)
     return 0

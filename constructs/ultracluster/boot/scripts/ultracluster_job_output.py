@@ -8,6 +8,7 @@ with the user's permissions, and never waited for.
 from __future__ import annotations
 
 import glob
+import math
 import os
 import pwd
 import re
@@ -15,6 +16,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,13 +37,7 @@ def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, st
         outputs: Path, offset and owner by job, which this updates. A job that has ended, whose directory is gone, is
             read to its end and forgotten.
     """
-    running = {os.path.basename(path): path for path in glob.glob(root + DIRECTORIES + "*")}
-    new = sorted(running.keys() - outputs.keys())
-    scripts = _batch_scripts() if new else {}
-    for job in new:
-        path = running[job] + "/output"
-        if output := _named(path) if os.path.lexists(path) else _printed(running[job], scripts.get(job)):
-            outputs[job] = output
+    running = find_outputs(root, outputs)
     for job, output in sorted(outputs.items()):
         data = _read(**output)
         # A line that is still being written is read when it is complete.
@@ -53,6 +49,31 @@ def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, st
         for line in data[:end].decode(errors="replace").splitlines():
             if line.strip():
                 yield job, os.path.basename(output["path"]), line
+
+
+def find_outputs(root: str, outputs: dict[str, Any], *, within: float = math.inf) -> set[str]:
+    """Add the outputs of jobs that have none to `outputs`, and return the jobs of this node.
+
+    Args:
+        root: Root of the file system, in tests.
+        outputs: As for `new_lines`.
+        within: Only of jobs whose directory changed within these seconds.
+    """
+    running = {os.path.basename(path): path for path in glob.glob(root + DIRECTORIES + "*")}
+    new = {job: path for job, path in running.items() if job not in outputs and _age(path) < within}
+    scripts = _batch_scripts() if new else {}
+    for job, path in new.items():
+        name = path + "/output"
+        if output := _named(name) if os.path.lexists(name) else _printed(path, scripts.get(job)):
+            outputs[job] = output
+    return set(running)
+
+
+def _age(path: str) -> float:
+    try:
+        return time.time() - os.stat(path).st_mtime
+    except OSError:
+        return math.inf
 
 
 def _named(path: str) -> dict[str, Any] | None:
