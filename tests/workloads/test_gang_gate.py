@@ -23,6 +23,7 @@ from support.training import BIN, ENVIRONMENT
 from support.waiting import PATIENCE_SECONDS
 from ultracluster.kubernetes import GANG_JOB, Object, platform
 from ultracluster.workloads._kubernetes_gang import job_set, train_job
+from ultracluster.workloads._workload import Settings
 
 GATE = ROOT / "constructs/ultracluster/boot/scripts/ultracluster_gate.py"
 SIZE = 2**20
@@ -150,7 +151,7 @@ class Gang:
 
     def __init__(self, directory: Path, server: Server, pods: int, *, gate: str = "nodes", **facts: Any) -> None:
         item = cluster()
-        objects = job_set(item, item.nodes[0], item.teams[0], nodes=2)
+        objects = job_set(item, item.nodes[0], item.teams[0], Settings(nodes=2))
         container = objects[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
         (written,) = (row["value"] for row in container["env"] if row["name"] == "ULTRACLUSTER_GATE_FACTS")
         self.directory, self.server = directory, server
@@ -354,9 +355,9 @@ def test_pods_of_gangs_have_what_the_gate_needs() -> None:
     group, team = item.nodes[0], item.teams[0]
     (runtime,) = (created for created in platform(item).objects if created["kind"] == "ClusterTrainingRuntime")
     job = runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-    jobset_pod = job_set(item, group, team, nodes=2)[0]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"][
-        "spec"
-    ]
+    jobset_pod = job_set(item, group, team, Settings(nodes=2))[0]["spec"]["replicatedJobs"][0]["template"]["spec"][
+        "template"
+    ]["spec"]
     for pod in (job, jobset_pod):
         mounts = {mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
         assert {"api-token", "node-health"} <= mounts <= {volume["name"] for volume in pod["volumes"]}
@@ -370,6 +371,6 @@ def test_pods_of_gangs_have_what_the_gate_needs() -> None:
             "selector": "eks.amazonaws.com/nodegroup=train",
             "sizes": [2 * 2**30, 16 * 2**30],
         }
-    trainer = train_job(item, group, team, nodes=2, gate="nodes")[0]["spec"]["trainer"]["env"]
+    trainer = train_job(item, group, team, Settings(nodes=2, gate="nodes"))[0]["spec"]["trainer"]["env"]
     assert {"name": "ULTRACLUSTER_GATE", "value": "nodes"} in trainer
     assert {"name": "ULTRACLUSTER_NODES", "value": "2"} in trainer

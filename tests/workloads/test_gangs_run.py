@@ -16,6 +16,7 @@ from support.waiting import PATIENCE_SECONDS
 from ultracluster.kubernetes import GANG_FAILURES, GANG_JOB, PYTHON, Object
 from ultracluster.workloads._kubernetes_gang import job_set
 from ultracluster.workloads._kubernetes_rl import rl_job
+from ultracluster.workloads._workload import Settings
 
 SCRIPTS = ROOT / "constructs/ultracluster/boot/scripts"
 
@@ -58,7 +59,7 @@ class Pod:
 @pytest.fixture
 def pods(tmp_path: Path) -> list[Pod]:
     item = cluster()
-    objects = job_set(item, item.nodes[0], item.teams[0], nodes=2)
+    objects = job_set(item, item.nodes[0], item.teams[0], Settings(nodes=2))
     return [Pod(objects, tmp_path, index) for index in range(2)]
 
 
@@ -121,7 +122,7 @@ def test_a_failed_pod_ends_the_wait_of_the_others_and_a_hanging_program_gets_the
 
 def test_verl_starts_on_the_first_pod_once_the_others_have_joined(tmp_path: Path) -> None:
     item = cluster()
-    objects = rl_job(item, item.nodes[0], item.teams[0], nodes=2, data="/fsx/d", image="r.io/verl:1")
+    objects = rl_job(item, item.nodes[0], item.teams[0], Settings(nodes=2, data="/fsx/d", image="r.io/verl:1"))
     (tmp_path / "bin").mkdir()
     listed = r'list) echo "\"node_id\""; echo "\"node_id\"" ;;'
     ray = f'echo "ray $*" >>"$SAID"; case $1 in status) exit 1 ;; {listed} esac'

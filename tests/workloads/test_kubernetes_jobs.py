@@ -1,5 +1,6 @@
 """Jobs for Kubernetes: the arithmetic of a gang, and the requests of its pods."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from ultracluster.kubernetes import Object, Platform, platform
 from ultracluster.workloads import IMAGES
 from ultracluster.workloads._kubernetes_gang import job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check
-from ultracluster.workloads._kubernetes_inference import leader_worker_set
+from ultracluster.workloads._kubernetes_inference import VLLM_SERVER, leader_worker_set
+from ultracluster.workloads._workload import Settings
 
 # What AWS's guide and AWS's samples request on each type: pods of 512 GPUs, GPUs and EFA devices of a pod.
 GANGS = {
@@ -30,7 +32,7 @@ GANGS = {
 def gang_of(item: Platform) -> tuple[Object, Object, Object]:
     """The TrainJob, the JobSet, and the spec of the JobSet's pods."""
     group, team = item.nodes[0], item.teams[0]
-    train, jobs = train_job(item, group, team)[0], job_set(item, group, team)
+    train, jobs = train_job(item, group, team, Settings())[0], job_set(item, group, team, Settings())
     created = next(result for result in jobs if result["kind"] == "JobSet")
     return train, created, created["spec"]["replicatedJobs"][0]["template"]["spec"]
 
@@ -167,15 +169,15 @@ def test_rejects_a_gang_of_more_nodes_than_there_are(nodes_wanted: int) -> None:
     item = cluster()
     for make in (train_job, job_set):
         with pytest.raises(ValueError, match=f"nodes is 1 to 64.*got {nodes_wanted}"):
-            make(item, item.nodes[0], item.teams[0], nodes=nodes_wanted)
+            make(item, item.nodes[0], item.teams[0], Settings(nodes=nodes_wanted))
 
 
-@pytest.mark.parametrize("name", ["", "A", "1st", "a_b", "a" * 46, "-a", "a."])
+@pytest.mark.parametrize("name", ["A", "1st", "a_b", "a" * 46, "-a", "a."])
 def test_rejects_a_job_whose_pods_could_not_be_called_after_it(name: str) -> None:
     item = cluster()
-    for make in (train_job, job_set, leader_worker_set):
+    for make in (train_job, job_set, partial(leader_worker_set, VLLM_SERVER)):
         with pytest.raises(ValueError, match="job: name"):
-            make(item, item.nodes[0], item.teams[0], name=name)
+            make(item, item.nodes[0], item.teams[0], Settings(name=name))
 
 
 QUEUED: dict[str, Any] = {
@@ -198,7 +200,7 @@ def test_a_gang_goes_to_the_queue_of_its_team(scheduler: Any) -> None:
 
 def test_the_pods_of_a_job_may_talk_to_each_other_and_to_no_other_job() -> None:
     item = cluster()
-    policy = train_job(item, item.nodes[0], item.teams[0], name="mine")[1]["spec"]
+    policy = train_job(item, item.nodes[0], item.teams[0], Settings(name="mine"))[1]["spec"]
     pods = {"matchLabels": {"jobset.sigs.k8s.io/jobset-name": "mine"}}
     assert policy["podSelector"] == pods
     assert policy["ingress"] == [{"from": [{"podSelector": pods}]}]
@@ -237,7 +239,7 @@ def test_a_check_runs_where_its_account_is_and_teams_have_none() -> None:
 
 def test_leader_and_workers_share_one_model_and_restart_as_one() -> None:
     item = cluster(nodes(count=4))
-    created = leader_worker_set(item, item.nodes[0], item.teams[0], size=2, replicas=2)
+    created = leader_worker_set(VLLM_SERVER, item, item.nodes[0], item.teams[0], Settings(nodes=2, replicas=2))
     template = created[0]["spec"]["leaderWorkerTemplate"]
     assert (created[0]["spec"]["replicas"], template["size"]) == (2, 2)
     assert template["restartPolicy"] == "RecreateGroupOnPodRestart"
@@ -246,11 +248,11 @@ def test_leader_and_workers_share_one_model_and_restart_as_one() -> None:
     assert "--headless" not in template["leaderTemplate"]["spec"]["containers"][0]["command"]
 
 
-@pytest.mark.parametrize(("size", "replicas"), [(0, 1), (1, 0), (5, 1), (2, 3)])
+@pytest.mark.parametrize(("size", "replicas"), [(-1, 1), (1, 0), (5, 1), (2, 3)])
 def test_rejects_inference_on_more_nodes_than_there_are(size: int, replicas: int) -> None:
     item = cluster(nodes(count=4))
     with pytest.raises(ValueError, match="size times replicas is 1 to 4"):
-        leader_worker_set(item, item.nodes[0], item.teams[0], size=size, replicas=replicas)
+        leader_worker_set(VLLM_SERVER, item, item.nodes[0], item.teams[0], Settings(nodes=size, replicas=replicas))
 
 
 def test_the_types_of_the_table_have_its_devices() -> None:

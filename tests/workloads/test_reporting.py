@@ -17,7 +17,8 @@ from ultracluster.kubernetes import REPORTER, Object, platform
 from ultracluster.monitoring.collectors import NAMESPACE, kubernetes_scraping
 from ultracluster.workloads import job_helpers
 from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
-from ultracluster.workloads._kubernetes_inference import leader_worker_set
+from ultracluster.workloads._kubernetes_inference import VLLM_SERVER, leader_worker_set
+from ultracluster.workloads._workload import Settings
 
 RUN = ROOT / "constructs/ultracluster/boot/scripts/ultracluster_run.py"
 # What the launcher uses of each library, with the library's own names and order of calls.
@@ -128,7 +129,7 @@ def pods(objects: list[Object]) -> dict[str, Object]:
     """Pods of a gang of each kind, as the controller creates them."""
     runtime = next(item for item in objects if item["kind"] == "ClusterTrainingRuntime")
     item = cluster()
-    jobs = job_set(item, item.nodes[0], item.teams[0])
+    jobs = job_set(item, item.nodes[0], item.teams[0], Settings())
     gang = next(created for created in jobs if created["kind"] == "JobSet")
     return {
         "TrainJob": runtime["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]["template"],
@@ -156,7 +157,7 @@ def test_a_gang_runs_the_launcher_from_a_config_map_of_its_namespace(kind: str) 
     item = cluster()
     objects = list(platform(item).objects)
     pod = pods(objects)[kind]["spec"]
-    train = train_job(item, item.nodes[0], item.teams[0])[0]
+    train = train_job(item, item.nodes[0], item.teams[0], Settings())[0]
     command = pod["containers"][0].get("command") or train["spec"]["trainer"]["command"]
     assert command[-2:] == [REPORTER, TRAINING]
     (volume,) = (volume for volume in pod["volumes"] if "configMap" in volume)
@@ -175,7 +176,7 @@ def test_a_gang_runs_the_launcher_from_a_config_map_of_its_namespace(kind: str) 
 
 def test_the_collector_reads_the_metrics_of_vllm() -> None:
     item = cluster(nodes(count=4))
-    created = leader_worker_set(item, item.nodes[0], item.teams[0], size=2)
+    created = leader_worker_set(VLLM_SERVER, item, item.nodes[0], item.teams[0], Settings(nodes=2))
     template = created[0]["spec"]["leaderWorkerTemplate"]
     (port,) = template["leaderTemplate"]["spec"]["containers"][0]["ports"]
     number = template["leaderTemplate"]["metadata"]["annotations"]["ultracluster/metrics-port"]

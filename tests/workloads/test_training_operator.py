@@ -16,6 +16,7 @@ from ultracluster.clusterfile import ClusterFile, loads
 from ultracluster.kubernetes import PYTHON, platform, platform_of
 from ultracluster.workloads import IMAGES, job_files, workload_files
 from ultracluster.workloads._training_operator import pytorch_job
+from ultracluster.workloads._workload import Settings
 
 EXAMPLE = (ROOT / "examples" / "hyperpod-kubernetes.yaml").read_text()
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
@@ -227,4 +228,4 @@ def test_another_program_of_its_package_has_its_own_number_of_nodes() -> None:
 def test_rejects_a_job_of_more_nodes_than_there_are(requested: int) -> None:
     item = cluster(nodes())
     with pytest.raises(ValueError, match=f"nodes is 1 to 64.*got {requested}"):
-        pytorch_job(item, item.nodes[0], item.teams[0], nodes=requested)
+        pytorch_job(item, item.nodes[0], item.teams[0], Settings(nodes=requested))

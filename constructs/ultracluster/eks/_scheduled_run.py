@@ -1,4 +1,4 @@
-"""A call of AWS at a time, which applies the platform again."""
+"""Calls of AWS at a time, such as the one that applies the platform again."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,10 +12,9 @@ from constructs import Construct
 from ultracluster.rules import Refusal
 
 _HOUR_SECONDS = 3_600
-_RETRIES = 12
 
 
-class ScheduledRun(Construct):
+class ScheduledRun(cdk.Resource):
     """A schedule of EventBridge that calls AWS, without a Lambda function.
 
     Args:
@@ -23,6 +22,9 @@ class ScheduledRun(Construct):
         resources: ARNs on which the role of the schedule may call it.
         at: Time, with a time zone. EventBridge runs nothing that is in the past when the schedule is created.
         input: Input of the call.
+        description: Description of the schedule.
+        hours: Hours for which it is tried again.
+        retries: Most retries.
 
     Raises:
         Refusal: If the time has no time zone.
@@ -39,6 +41,9 @@ class ScheduledRun(Construct):
         resources: Sequence[str],
         at: datetime,
         input: Mapping[str, Any],
+        description: str = "Applies the platform again, and publishes what is ready",
+        hours: int = 1,
+        retries: int = 12,
     ) -> None:
         super().__init__(scope, id)
         if at.tzinfo is None:
@@ -59,7 +64,7 @@ class ScheduledRun(Construct):
         schedule = l1(
             self,
             "Resource",
-            description="Applies the platform again, and publishes what is ready",
+            description=description,
             flexible_time_window=l1.FlexibleTimeWindowProperty(mode="OFF"),
             schedule_expression=f"at({at.astimezone(UTC):%Y-%m-%dT%H:%M:%S})",
             schedule_expression_timezone="UTC",
@@ -68,7 +73,7 @@ class ScheduledRun(Construct):
                 role_arn=self.role.role_arn,
                 input=stack.to_json_string(dict(input)),
                 retry_policy=l1.RetryPolicyProperty(
-                    maximum_event_age_in_seconds=_HOUR_SECONDS, maximum_retry_attempts=_RETRIES
+                    maximum_event_age_in_seconds=hours * _HOUR_SECONDS, maximum_retry_attempts=retries
                 ),
             ),
         )

@@ -12,13 +12,11 @@ from ultracluster.kubernetes import (
     Platform,
     PlatformNodes,
     Team,
-    check_job,
-    job_name,
     node_pod,
     with_checkpoints,
 )
 from ultracluster.rules import Refusal
-from ultracluster.workloads._kubernetes_gang import nodes_of
+from ultracluster.workloads._kubernetes_gang import name_of, nodes_of
 from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._training_operator import operated
 from ultracluster.workloads._workload import Settings
@@ -67,8 +65,7 @@ def checkpointless_job(platform: Platform, group: PlatformNodes, team: Team, giv
     Raises:
         Refusal: If there is no image for Region and type, or the nodes are not whole copies of the model.
     """
-    name = given.name or job_name("checkpointless", group.name)
-    check_job(name)
+    name = name_of("checkpointless", group, given)
     nodes, gpus = nodes_of(group, given.nodes or checkpointless_nodes(group)), group.instance_type.gpus
     if not given.program and nodes % (step := _step(group)):
         text = f"{_COPIES} copies of {_REPLICA_GPUS} GPUs are {step} nodes, and {nodes} is not a multiple of it"

@@ -9,10 +9,8 @@ from ultracluster.kubernetes import (
     Team,
     cached,
     check_job,
-    from_collectors,
     hugging_face,
     job_name,
-    job_policy,
     make,
     metrics_port,
     namespaced,
@@ -23,6 +21,7 @@ from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
+from ultracluster.workloads._kubernetes_inference import api_objects
 from ultracluster.workloads._workload import Settings
 
 _API, _METRICS, _ETCD = 8_000, 9_090, 2_379
@@ -44,30 +43,13 @@ def disaggregated(platform: Platform, group: PlatformNodes, team: Team, given: S
     name = job_name("dynamo", group.name)
     nodes = given.nodes or min(_NODES, group.working)
     prefill = given.prefill or max(1, nodes // 2)
-    pods = {_LABEL: name}
+    pods: Object = {_LABEL: name}
     api = {**pods, "role": "decode"}
     sets = [
         _set(platform, group, team, given, name, role=role, replicas=replicas)
         for role, replicas in (("prefill", prefill), ("decode", nodes - prefill))
     ]
-    service = {
-        "ports": [{"name": "http", "port": _API, "protocol": "TCP", "targetPort": _API}],
-        "selector": api,
-    }
-    callers = {
-        "ingress": [
-            {"from": [{"podSelector": {}}], "ports": [{"port": _API, "protocol": "TCP"}]},
-            from_collectors(_METRICS),
-        ],
-        "podSelector": {"matchLabels": pods},
-        "policyTypes": ["Ingress"],
-    }
-    return [
-        *sets,
-        make("v1", "Service", name, namespace=team.name, spec=service),
-        job_policy(name, team.name, pods),
-        make("networking.k8s.io/v1", "NetworkPolicy", f"callers-{name}", namespace=team.name, spec=callers),
-    ]
+    return [*sets, *api_objects(name, team, pods, _API, api=api, scraped=pods, metrics=_METRICS)]
 
 
 def _set(

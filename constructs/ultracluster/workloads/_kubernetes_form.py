@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ultracluster.catalogue.ec2 import nccl_figure, nccl_nodes
-from ultracluster.kubernetes import PYTHON, Object, Platform, PlatformNodes, Team, job_name
-from ultracluster.planning.capacity import segment
+from ultracluster.kubernetes import PYTHON, Object, Platform, PlatformNodes, Team
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
 from ultracluster.workloads._containers import CONTAINERS, container_tag
 from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
-from ultracluster.workloads._kubernetes_gang import TRAINING, job_set, train_job
+from ultracluster.workloads._kubernetes_gang import job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check
 from ultracluster.workloads._kubernetes_inference import SGLANG_SERVER, VLLM_SERVER, Server, leader_worker_set
-from ultracluster.workloads._kubernetes_rl import rl_job
+from ultracluster.workloads._kubernetes_rl import rl_job, rl_nodes
 from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
 from ultracluster.workloads._training_operator import pytorch_job
 from ultracluster.workloads._workload import Family, Form, Settings, software_versions
@@ -70,54 +70,27 @@ def _nccl_title(group: PlatformNodes, nodes: int) -> str:
     return f"NCCL's all-reduce on nodes of {group.name}, with {floor}{'' if 'GB' in floor else ' is published'}"
 
 
-def _gpus(group: PlatformNodes, nodes: int) -> str:
+def gpus_of(group: PlatformNodes, nodes: int) -> str:
+    """Return the GPUs of a job, for the first line of its file."""
     return f"{nodes * group.instance_type.gpus:,} GPUs of {group.name}"
 
 
-def _program(given: Settings) -> list[str]:
-    length = ["--length", str(given.sequence)] if given.sequence and not given.program else []
-    return [given.program or TRAINING, *(["--data", given.data] if given.data else []), *length]
-
-
-def _gang(create: Callable[..., list[Object]], **further: str) -> Objects:
-    """Return a function that creates a gang with the settings of training, and further ones by their argument."""
-    return lambda platform, group, team, given: create(
-        platform,
-        group,
-        team,
-        name=given.name or None,
-        nodes=given.nodes,
-        image=given.image,
-        program=_program(given),
-        interval=given.checkpoint_seconds,
-        **{argument: getattr(given, setting) for argument, setting in further.items()},
-    )
-
-
-def _server(file: str, server: Server, what: str, nodes: int) -> KubernetesForm:
-    def few(group: PlatformNodes) -> int:
-        return min(nodes, group.working)
-
+def _server(file: str, server: Server, what: str) -> KubernetesForm:
     return KubernetesForm(
         file=file,
         kind="LeaderWorkerSet",
         title=lambda group, nodes: f"inference with {what} on {_nodes(nodes)} of {group.name}",
-        objects=lambda platform, group, team, given: leader_worker_set(
-            platform,
-            group,
-            team,
-            server=server,
-            name=given.name or None,
-            size=given.nodes or few(group),
-            replicas=given.replicas,
-            model=given.model,
-            tensor_parallel=given.tensor_parallel,
-            image=given.image,
-            options=server.options.options(given),
-        ),
-        nodes=few,
+        objects=partial(leader_worker_set, server),
+        nodes=server.size,
         settings=(*_GANG, "tensor_parallel", "replicas", "model", "name"),
     )
+
+
+def _fine_tune(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
+    program = [given.program or f"{PYTHON}/ultracluster_finetune.py"]
+    program += [*(["--model", given.model] if given.model else []), *(["--data", given.data] if given.data else [])]
+    given = replace(given, nodes=given.nodes or 1, gate=given.gate or "nodes")
+    return torchrun_job(platform, group, team, given, kind="finetune", program=program, image=FINETUNE)
 
 
 def _nodes(nodes: int) -> str:
@@ -128,24 +101,24 @@ TRAIN_JOB = KubernetesForm(
     file="train-job.yaml",
     kind="TrainJob",
     applies=has_train_jobs,
-    title=lambda group, nodes: f"pre-training on {_gpus(group, nodes)}, as a TrainJob",
-    objects=_gang(train_job, data="data", gate="gate"),
+    title=lambda group, nodes: f"pre-training on {gpus_of(group, nodes)}, as a TrainJob",
+    objects=train_job,
     settings=_GATED,
     writes=True,
 )
 JOB_SET = KubernetesForm(
     file="job-set.yaml",
     kind="JobSet",
-    title=lambda group, nodes: f"the same as a JobSet, on {_gpus(group, nodes)}",
-    objects=_gang(job_set, data="data", gate="gate"),
+    title=lambda group, nodes: f"the same as a JobSet, on {gpus_of(group, nodes)}",
+    objects=job_set,
     settings=_GATED,
     writes=True,
 )
 PYTORCH_JOB = KubernetesForm(
     file="hyperpod-pytorch-job.yaml",
     kind="HyperPodPyTorchJob",
-    title=lambda group, nodes: f"the same as a HyperPodPyTorchJob, on {_gpus(group, nodes)}",
-    objects=_gang(pytorch_job),
+    title=lambda group, nodes: f"the same as a HyperPodPyTorchJob, on {gpus_of(group, nodes)}",
+    objects=pytorch_job,
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "name"),
     container="hyperpod-agent",
@@ -154,8 +127,8 @@ PYTORCH_JOB = KubernetesForm(
 ELASTIC_JOB = KubernetesForm(
     file="elastic.yaml",
     kind="HyperPodPyTorchJob",
-    title=lambda group, nodes: f"elastic pre-training on at most {_gpus(group, nodes)}",
-    objects=_gang(pytorch_job, fewest="min_nodes"),
+    title=lambda group, nodes: f"elastic pre-training on at most {gpus_of(group, nodes)}",
+    objects=partial(pytorch_job, elastic=True),
     applies=lambda platform: platform.training_operator,
     settings=(*_TRAINING, "min_nodes", "name"),
     container="hyperpod-agent",
@@ -164,7 +137,7 @@ ELASTIC_JOB = KubernetesForm(
 CHECKPOINTLESS_JOB = KubernetesForm(
     file="checkpointless.yaml",
     kind="HyperPodPyTorchJob",
-    title=lambda group, nodes: f"checkpointless training on {_gpus(group, nodes)}",
+    title=lambda group, nodes: f"checkpointless training on {gpus_of(group, nodes)}",
     objects=checkpointless_job,
     nodes=checkpointless_nodes,
     applies=lambda platform: platform.training_operator,
@@ -176,8 +149,8 @@ FINE_TUNE = KubernetesForm(
     file="finetune.yaml",
     kind="TrainJob",
     applies=has_train_jobs,
-    title=lambda group, nodes: f"fine-tuning on {_gpus(group, nodes)}",
-    objects=lambda platform, group, team, given: _fine_tune(platform, group, team, given),
+    title=lambda group, nodes: f"fine-tuning on {gpus_of(group, nodes)}",
+    objects=_fine_tune,
     nodes=lambda group: 1,
     settings=(*_GATED, "model"),
     container="finetune",
@@ -187,29 +160,16 @@ FINE_TUNE_SET = replace(FINE_TUNE, kind="JobSet", applies=has_job_sets_alone)
 RL = KubernetesForm(
     file="rl.yaml",
     kind="JobSet",
-    title=lambda group, nodes: f"reinforcement learning with veRL on {_gpus(group, nodes)}",
-    objects=lambda platform, group, team, given: rl_job(
-        platform,
-        group,
-        team,
-        name=given.name or None,
-        nodes=given.nodes or _few(group),
-        data=given.data,
-        model=given.model,
-        image=given.image,
-        rollout=given.rollout,
-        gate=given.gate or "nodes",
-        checkpoint_steps=given.checkpoint_steps,
-        sequence=given.sequence,
-    ),
-    nodes=lambda group: _few(group),
+    title=lambda group, nodes: f"reinforcement learning with veRL on {gpus_of(group, nodes)}",
+    objects=rl_job,
+    nodes=rl_nodes,
     settings=(*_GANG, "rollout", "data", "model", "checkpoint_steps", "gate", "name"),
     image=VERL,
     container="verl",
     writes=True,
 )
-LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM", 2)
-SGLANG_SET = _server("sglang.yaml", SGLANG_SERVER, "SGLang", 1)
+LEADER_WORKER_SET = _server("vllm.yaml", VLLM_SERVER, "vLLM")
+SGLANG_SET = _server("sglang.yaml", SGLANG_SERVER, "SGLang")
 DCGM = KubernetesForm(
     file="dcgm.yaml",
     kind="Job",
@@ -235,15 +195,3 @@ ALL_TO_ALL = KubernetesForm(
     objects=lambda platform, group, _, given: nccl_check(platform, group, nodes=given.nodes, operation="alltoall"),
     nodes=lambda group: nccl_nodes(group.instance_type.name),
 )
-
-
-def _few(group: PlatformNodes) -> int:
-    """Return the nodes of one NVLink domain, otherwise two, as on Slurm."""
-    return min(group.working, segment(group.ultraserver.instances) if group.ultraserver else 2)
-
-
-def _fine_tune(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
-    program = [given.program or f"{PYTHON}/ultracluster_finetune.py"]
-    program += [*(["--model", given.model] if given.model else []), *(["--data", given.data] if given.data else [])]
-    name = given.name or job_name("finetune", group.name)
-    return torchrun_job(platform, group, team, given, name=name, program=program, image=FINETUNE, nodes=1, gate="nodes")

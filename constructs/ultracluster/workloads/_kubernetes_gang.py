@@ -37,10 +37,12 @@ from ultracluster.workloads._containers import layer_of
 from ultracluster.workloads._images import PYTORCH, ContainerImage, image_on
 from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._model_fit import checkpoint_seconds
-from ultracluster.workloads._workload import Gate
+from ultracluster.workloads._workload import Settings
 
 #: Training program that the pods of gangs have.
 TRAINING = f"{PYTHON}/ultracluster_train.py"
+#: End of the shell of a gang without torchrun; the index that Kubernetes gives every pod of an Indexed Job.
+START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
 _PORT = 29_500
 
 
@@ -48,15 +50,11 @@ def train_job(
     platform: Platform,
     group: PlatformNodes,
     team: Team,
+    given: Settings,
     *,
-    name: str | None = None,
-    nodes: int | None = None,
-    program: Sequence[str] = (TRAINING,),
+    kind: str = "pretrain",
     command: Sequence[str] = (),
-    image: str = "",
-    interval: int | None = None,
-    data: str = "",
-    gate: Gate | None = None,
+    image: ContainerImage = PYTORCH,
 ) -> list[Object]:
     """Return a gang as a TrainJob of Kubeflow Trainer, and the network policy for its pods.
 
@@ -64,36 +62,29 @@ def train_job(
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        name: Name of the job. By default, `pretrain-` and the group: two groups of a team have two jobs.
-        nodes: Number of nodes. By default, all that are not spare.
-        program: Program that torchrun starts, with its arguments. By default, the one that the pods have.
-        command: Command of every pod. By default, torchrun with the program.
-        image: Image of every pod. By default, the pinned one.
-        interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
-        data: Path of the data, which must exist when the pods start.
-        gate: Test of the nodes before the program starts, which leaves bad ones out. By default, that with NCCL.
+        given: Settings.
+        kind: Beginning of the name by default, which ends in the group: two groups of a team have two jobs.
+        command: Command of every pod. By default, torchrun with the program of the settings.
+        image: Image of every pod by default.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
 
     See: https://www.kubeflow.org/docs/components/trainer (2.3, read 2026-11-21)
     """
-    name = job_name("pretrain", group.name) if name is None else name
-    check_job(name)
-    requested = nodes_of(group, nodes)
+    name, nodes = name_of(kind, group, given), nodes_of(group, given.nodes)
     # Claims are in the runtime: a TrainJob has no field for them.
     resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
-    planned = _planned(requested, interval, data, gate)
     trainer: Object = {
-        "command": gang_command(*(command or ["torchrun", REPORTER, *program])),
-        "env": [*({"name": key, "value": value} for key, value in planned.items()), hugging_face()],
-        "image": image or image_for(group, PYTORCH),
-        "numNodes": requested,
+        "command": gang_command(*(command or ["torchrun", REPORTER, *program_of(given)])),
+        "env": [*({"name": key, "value": value} for key, value in _planned(nodes, given).items()), hugging_face()],
+        "image": given.image or image_for(group, image),
+        "numNodes": nodes,
         "numProcPerNode": group.instance_type.gpus,
         "resourcesPerNode": resources,
     }
     spec: Object = {"runtimeRef": {"name": runtime_name(group)}, "trainer": trainer}
-    if pieces := slices(platform, group, requested):
+    if pieces := slices(platform, group, nodes):
         job = patched_runtime(spec)["replicatedJobs"][0]
         job["template"]["spec"]["template"]["metadata"] = {"annotations": pieces}
     return [
@@ -106,34 +97,27 @@ def job_set(
     platform: Platform,
     group: PlatformNodes,
     team: Team,
+    given: Settings,
     *,
-    name: str | None = None,
-    nodes: int | None = None,
-    program: Sequence[str] = (TRAINING,),
+    kind: str = "pretrain-jobset",
     command: Sequence[str] = (),
-    image: str = "",
+    image: ContainerImage = PYTORCH,
     env: Mapping[str, str] | None = None,
-    interval: int | None = None,
-    data: str = "",
-    gate: Gate | None = None,
 ) -> list[Object]:
     """Return a gang as a JobSet, for jobs without PyTorch or with several kinds of pods.
 
-    Args and errors are those of `train_job`, and the environment of every pod; the default name is `pretrain-jobset-`
-    and the group.
+    Args and errors are those of `train_job`, and the environment of every pod.
 
     See: https://jobset.sigs.k8s.io/docs (0.12, read 2026-11-21)
     """
-    name = job_name("pretrain-jobset", group.name) if name is None else name
-    check_job(name)
-    requested = nodes_of(group, nodes)
+    name, requested = name_of(kind, group, given), nodes_of(group, given.nodes)
     pod = node_pod(
         platform,
         group,
         container="node",
-        image=image or image_for(group, PYTORCH),
-        command=gang_command(*(command or torchrun(group, name, requested, program))),
-        env={**_planned(requested, interval, data, gate), **(env or {})},
+        image=given.image or image_for(group, image),
+        command=gang_command(*(command or torchrun(group, name, requested, program_of(given)))),
+        env={**_planned(requested, given), **(env or {})},
     )
     pod["containers"][0]["env"].append(hugging_face())
     pod = with_gate(group, with_resuming(platform, group, with_reporting(pod, group)))
@@ -194,9 +178,30 @@ def between_checkpoints(nodes: int, seconds: int | None) -> dict[str, str]:
     return {"ULTRACLUSTER_CHECKPOINT_SECONDS": str(seconds or checkpoint_seconds(nodes))}
 
 
-def _planned(nodes: int, interval: int | None, data: str, gate: Gate | None) -> dict[str, str]:
-    named = {"ULTRACLUSTER_DATA": data} if data else {}
-    return {**between_checkpoints(nodes, interval), **named, **gate_variables(gate or "nccl", nodes)}
+def _planned(nodes: int, given: Settings) -> dict[str, str]:
+    named = {"ULTRACLUSTER_DATA": given.data} if given.data else {}
+    return {
+        **between_checkpoints(nodes, given.checkpoint_seconds),
+        **named,
+        **gate_variables(given.gate or "nccl", nodes),
+    }
+
+
+def name_of(kind: str, group: PlatformNodes, given: Settings) -> str:
+    """Return the name of a job: by default, its kind and its group.
+
+    Raises:
+        Refusal: If it is not valid for a job.
+    """
+    name = given.name or job_name(kind, group.name)
+    check_job(name)
+    return name
+
+
+def program_of(given: Settings) -> list[str]:
+    """Return the training program that torchrun starts, with its arguments."""
+    length = ["--length", str(given.sequence)] if given.sequence and not given.program else []
+    return [given.program or TRAINING, *(["--data", given.data] if given.data else []), *length]
 
 
 def layered(group: PlatformNodes, image: ContainerImage, command: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Inference on several nodes: replicas of a model, each over the GPUs of a few nodes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ultracluster.kubernetes import (
@@ -9,10 +9,8 @@ from ultracluster.kubernetes import (
     PlatformNodes,
     Team,
     cached,
-    check_job,
     from_collectors,
     hugging_face,
-    job_name,
     job_policy,
     make,
     metrics_port,
@@ -23,8 +21,9 @@ from ultracluster.kubernetes import (
 from ultracluster.rules import Refusal
 from ultracluster.workloads._frameworks import SGLANG_OPTIONS, VLLM_OPTIONS, Framework
 from ultracluster.workloads._images import SGLANG, VLLM, ContainerImage
-from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
+from ultracluster.workloads._kubernetes_gang import image_for, name_of, queue_labels
 from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._workload import Settings
 
 _RENDEZVOUS = 29_500
 
@@ -40,6 +39,7 @@ class Server:
         options: Its options for settings.
         command: Returns its command, for a model, a port, GPUs of a tensor-parallel group, stages and nodes.
         worker: Arguments of nodes other than the leader.
+        nodes: Nodes of a replica by default.
     """
 
     name: str
@@ -48,6 +48,11 @@ class Server:
     options: Framework
     command: Callable[[str, int, int, int, int], list[str]]
     worker: tuple[str, ...] = ()
+    nodes: int = 1
+
+    def size(self, group: PlatformNodes) -> int:
+        """Return the nodes of a replica by default."""
+        return min(self.nodes, group.working)
 
 
 #: https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, section "Running vLLM with MultiProcessing" (read
@@ -63,6 +68,7 @@ VLLM_SERVER = Server(
         *(f"--nnodes={nodes}", "--node-rank=$(LWS_WORKER_INDEX)", "--master-addr=$(LWS_LEADER_ADDRESS)"),
     ],
     worker=("--headless",),
+    nodes=2,
 )
 #: https://docs.sglang.io/docs/references/multi_node_deployment/multi_node.md (read 2026-11-23)
 SGLANG_SERVER = Server(
@@ -80,64 +86,37 @@ SGLANG_SERVER = Server(
 
 
 def leader_worker_set(
-    platform: Platform,
-    group: PlatformNodes,
-    team: Team,
-    *,
-    server: Server = VLLM_SERVER,
-    name: str | None = None,
-    size: int = 2,
-    replicas: int = 1,
-    model: str = "",
-    tensor_parallel: int | None = None,
-    image: str = "",
-    options: Sequence[str] = (),
+    server: Server, platform: Platform, group: PlatformNodes, team: Team, given: Settings
 ) -> list[Object]:
     """Return a server as a LeaderWorkerSet, which restarts leader and workers as one, and its Service.
 
     Args:
+        server: vLLM or SGLang.
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        server: vLLM or SGLang.
-        name: Name of the set. By default, that of the server and of the group.
-        size: Nodes of a replica.
-        replicas: Number of replicas.
-        model: Directory of the model. By default, `model` of the first file system.
-        tensor_parallel: GPUs of a tensor-parallel group, which divide those of a replica. By default, those of a node.
-        image: Image of every pod. By default, the pinned one.
-        options: Further options of the server.
+        given: Settings. The nodes are those of a replica; the model is by default `model` of the first file system.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
 
     See: https://lws.sigs.k8s.io/docs (0.10, read 2026-11-21)
     """
-    name = job_name(server.name, group.name) if name is None else name
-    check_job(name)
+    name, size, replicas = name_of(server.name, group, given), given.nodes or server.size(group), given.replicas
     if size < 1 or replicas < 1 or size * replicas > group.working:
         text = f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
         raise Refusal("", JOB_NODES(text))
-    tensor = tensor_parallel or group.instance_type.gpus
+    tensor = given.tensor_parallel or group.instance_type.gpus
     stages = size * group.instance_type.gpus // tensor
-    model = model or f"{next(iter(platform.volumes), '/workspace')}/model"
-    serve = [*server.command(model, server.port, tensor, stages, size), *options]
-    pods = {"leaderworkerset.sigs.k8s.io/name": name}
+    model = given.model or f"{next(iter(platform.volumes), '/workspace')}/model"
+    serve = [*server.command(model, server.port, tensor, stages, size), *server.options.options(given)]
+    pods: Object = {"leaderworkerset.sigs.k8s.io/name": name}
+    leader = {**pods, "role": "leader"}
     template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
-    template["leaderTemplate"] = _template(platform, group, server, serve, image, role="leader")
-    template["workerTemplate"] = _template(platform, group, server, [*serve, *server.worker], image, role="worker")
-    service = {
-        "ports": [{"name": "http", "port": server.port, "protocol": "TCP", "targetPort": server.port}],
-        "selector": {**pods, "role": "leader"},
-    }
-    callers = {
-        "ingress": [
-            {"from": [{"podSelector": {}}], "ports": [{"port": server.port, "protocol": "TCP"}]},
-            from_collectors(server.port),
-        ],
-        "podSelector": {"matchLabels": {**pods, "role": "leader"}},
-        "policyTypes": ["Ingress"],
-    }
+    template["leaderTemplate"] = _template(platform, group, server, serve, given.image, role="leader")
+    template["workerTemplate"] = _template(
+        platform, group, server, [*serve, *server.worker], given.image, role="worker"
+    )
     return [
         make(
             "leaderworkerset.x-k8s.io/v1",
@@ -147,6 +126,32 @@ def leader_worker_set(
             labels=queue_labels(platform, team.name),
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
+        *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),
+    ]
+
+
+def api_objects(
+    name: str, team: Team, pods: Object, port: int, *, api: Object, scraped: Object, metrics: int
+) -> list[Object]:
+    """Return the Service of the API of a server, and the network policies for its pods.
+
+    Args:
+        name: Name of the server.
+        team: Team of the job.
+        pods: Labels of its pods, which reach each other.
+        port: Port of the API.
+        api: Labels of the pods that serve the API.
+        scraped: Labels of the pods that clients and collectors of metrics reach.
+        metrics: Port of the metrics.
+    """
+    ports = [{"port": port, "protocol": "TCP"}]
+    service = {"ports": [{"name": "http", **ports[0], "targetPort": port}], "selector": api}
+    callers = {
+        "ingress": [{"from": [{"podSelector": {}}], "ports": ports}, from_collectors(metrics)],
+        "podSelector": {"matchLabels": scraped},
+        "policyTypes": ["Ingress"],
+    }
+    return [
         make("v1", "Service", name, namespace=team.name, spec=service),
         job_policy(name, team.name, pods),
         make("networking.k8s.io/v1", "NetworkPolicy", f"callers-{name}", namespace=team.name, spec=callers),

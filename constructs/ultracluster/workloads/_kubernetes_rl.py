@@ -1,72 +1,46 @@
 """Reinforcement learning as a gang: veRL on a Ray cluster of the pods."""
 
+from dataclasses import replace
 from importlib import resources
 
-from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team
+from ultracluster.planning.capacity import segment
 from ultracluster.workloads._containers import layer_of
 from ultracluster.workloads._frameworks import VERL_TRAINER
 from ultracluster.workloads._images import VERL
-from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
-from ultracluster.workloads._workload import Gate, Settings
+from ultracluster.workloads._kubernetes_gang import START, first_pod, job_set, name_of, nodes_of
+from ultracluster.workloads._workload import Settings
 
-# The index that Kubernetes gives every pod of an Indexed Job.
-_START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
+_KIND = "rl"
 
 
-def rl_job(
-    platform: Platform,
-    group: PlatformNodes,
-    team: Team,
-    *,
-    name: str | None = None,
-    nodes: int,
-    data: str = "",
-    model: str = "",
-    image: str = "",
-    rollout: int | None = None,
-    gate: Gate = "nodes",
-    checkpoint_steps: int | None = None,
-    sequence: int | None = None,
-) -> list[Object]:
+def rl_nodes(group: PlatformNodes) -> int:
+    """Return the nodes of one NVLink domain, otherwise two, as on Slurm."""
+    return min(group.working, segment(group.ultraserver.instances) if group.ultraserver else 2)
+
+
+def rl_job(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     """Return veRL as a JobSet: its first pod is the head of Ray, and starts the training.
 
-    Args:
-        platform: The cluster.
-        group: Node group.
-        team: Team of the job.
-        name: Name of the job. By default, `rl-` and the group.
-        nodes: Number of nodes.
-        data: Directory of `train.parquet` and `test.parquet`. By default, `data` of the first file system.
-        model: Directory or name of the model. By default, `model` of the first file system.
-        image: Image of every pod. By default, the pinned one, to which each pod adds what it lacks when it starts.
-        rollout: Nodes that generate while the others train. By default, all nodes do both in turn.
-        gate: Test of the nodes before the program starts.
-        checkpoint_steps: Steps between two checkpoints. By default, 10.
-        sequence: Tokens of the longest answer. By default, veRL's.
+    Data and model are by default the directories of these names on the first file system.
 
     Raises:
         Refusal: If the group has too few nodes.
     """
-    name = job_name("rl", group.name) if name is None else name
-    requested = nodes_of(group, nodes)
+    nodes = nodes_of(group, given.nodes or rl_nodes(group))
     first = next(iter(platform.volumes), "/workspace")
-    given = Settings(
-        data=data or f"{first}/data",
-        model=model or f"{first}/model",
-        checkpoint_steps=checkpoint_steps,
-        sequence=sequence,
-    )
     text = resources.files(__package__).joinpath("loads", "verl.sh").read_text(encoding="utf-8")
-    if not image:
+    if not given.image:
         text = f"{layer_of(VERL)}{text}"
-    arguments = VERL_TRAINER.options(given, "$(RUN)")
+    paths = replace(given, data=given.data or f"{first}/data", model=given.model or f"{first}/model")
     env = {
-        "nodes": str(requested),
+        "nodes": str(nodes),
         "gpus_per_node": str(group.instance_type.gpus),
-        "head": first_pod(name),
+        "head": first_pod(name_of(_KIND, group, given)),
         "reporter": REPORTER,
-        "rollout_nodes": str(rollout or 0),
+        "rollout_nodes": str(given.rollout or 0),
     }
-    image = image or image_for(group, VERL)
-    command = ["bash", "-c", text + _START, "node", *arguments]
-    return job_set(platform, group, team, name=name, nodes=requested, command=command, image=image, env=env, gate=gate)
+    command = ["bash", "-c", f"{text}{START}", "node", *VERL_TRAINER.options(paths, "$(RUN)")]
+    # veRL has its data and its steps in its options.
+    gang = replace(given, nodes=nodes, gate=given.gate or "nodes", data="", checkpoint_seconds=None)
+    return job_set(platform, group, team, gang, kind=_KIND, command=command, image=VERL, env=env)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ultracluster.kubernetes import REPORTER, Object, Platform, PlatformNodes, Team
 from ultracluster.workloads._images import ContainerImage
-from ultracluster.workloads._kubernetes_gang import image_for, job_set, layered, nodes_of, torchrun, train_job
-from ultracluster.workloads._workload import Gate, Settings
+from ultracluster.workloads._kubernetes_gang import job_set, layered, name_of, nodes_of, torchrun, train_job
+from ultracluster.workloads._workload import Settings
 
 
 def has_train_jobs(platform: Platform) -> bool:
@@ -27,11 +27,9 @@ def torchrun_job(
     team: Team,
     given: Settings,
     *,
-    name: str,
+    kind: str,
     program: Sequence[str],
     image: ContainerImage,
-    nodes: int | None = None,
-    gate: Gate | None = None,
     launcher: Sequence[str] = (),
 ) -> list[Object]:
     """Return a gang as a TrainJob, or as a JobSet if the queue of the team manages no TrainJobs.
@@ -41,26 +39,15 @@ def torchrun_job(
         group: Node group.
         team: Team of the job.
         given: Settings.
-        name: Name of the job.
+        kind: Beginning of the name by default.
         program: Program that torchrun starts, with its arguments.
         image: Image by default; its layer is added to it.
-        nodes: Number of nodes by default. By default, all that are not spare.
-        gate: Test of the nodes by default. By default, that with NCCL.
         launcher: Beginning of the command.
     """
-    requested = nodes_of(group, given.nodes or nodes)
+    name, nodes = name_of(kind, group, given), nodes_of(group, given.nodes)
     create = train_job if has_train_jobs(platform) else job_set
-    started = ["torchrun", REPORTER, *program] if create is train_job else torchrun(group, name, requested, program)
+    started = ["torchrun", REPORTER, *program] if create is train_job else torchrun(group, name, nodes, program)
     command = [*launcher, *started]
-    return create(
-        platform,
-        group,
-        team,
-        name=name,
-        nodes=requested,
-        command=layered(group, image, command) if image.layer and not given.image else command,
-        image=given.image or image_for(group, image),
-        interval=given.checkpoint_seconds,
-        data=given.data,
-        gate=given.gate or gate,
-    )
+    if image.layer and not given.image:
+        command = layered(group, image, command)
+    return create(platform, group, team, given, kind=kind, command=command, image=image)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from importlib import resources
 
-from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team, job_name
+from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team
 from ultracluster.workloads._frameworks import DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
-from ultracluster.workloads._kubernetes_form import KubernetesForm
-from ultracluster.workloads._kubernetes_gang import first_pod, image_for, job_set, nodes_of
+from ultracluster.workloads._kubernetes_form import KubernetesForm, gpus_of
+from ultracluster.workloads._kubernetes_gang import START, first_pod, job_set, name_of, nodes_of
 from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
 from ultracluster.workloads._workload import Settings
 
@@ -19,8 +19,6 @@ _SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens
 _RUN = "$(RUN)"
 _SIGNAL = {"ULTRACLUSTER_REQUEST_SIGNAL": "TERM"}
 _PROGRAM = "/opt/Megatron-Bridge/scripts/training/run_recipe.py"
-# The index that Kubernetes gives every pod of an Indexed Job.
-_START = 'node_rank=$JOB_COMPLETION_INDEX node "$@"\n'
 
 
 def _times(group: PlatformNodes, given: Settings) -> Callable[[Fraction], str]:
@@ -29,18 +27,14 @@ def _times(group: PlatformNodes, given: Settings) -> Callable[[Fraction], str]:
 
 
 def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
-    recipe = [
-        "--recipe",
-        given.recipe or "qwen3_8b_pretrain_config",
-        *MEGATRON_BRIDGE.options(given, _RUN, _times(group, given)),
-    ]
+    options = MEGATRON_BRIDGE.options(given, _RUN, _times(group, given))
     return torchrun_job(
         platform,
         group,
         team,
         given,
-        name=_name("megatron", group, given),
-        program=[_PROGRAM, *recipe],
+        kind=_kind("megatron", given),
+        program=[_PROGRAM, "--recipe", given.recipe or "qwen3_8b_pretrain_config", *options],
         image=MEGATRON,
         launcher=["env", *(f"{key}={value}" for key, value in _SIGNAL.items())],
     )
@@ -49,41 +43,30 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
 def _titan(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     options = [given.recipe or "llama3_8b", *TITAN.options(given, _RUN, _times(group, given))]
     program = [f"{PYTHON}/ultracluster_titan.py", *options]
-    name = _name("torchtitan", group, given)
-    return torchrun_job(platform, group, team, given, name=name, program=program, image=TORCHTITAN)
+    kind = _kind("torchtitan", given)
+    return torchrun_job(platform, group, team, given, kind=kind, program=program, image=TORCHTITAN)
 
 
 def _max_text(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
-    name, nodes = _name("maxtext", group, given), nodes_of(group, given.nodes)
+    kind, nodes = _kind("maxtext", given), nodes_of(group, given.nodes)
     text = resources.files(__package__).joinpath("loads", "maxtext.sh").read_text(encoding="utf-8")
     options = MAX_TEXT.options(given, _RUN, _times(group, given))
-    return job_set(
-        platform,
-        group,
-        team,
-        name=name,
-        nodes=nodes,
-        command=["bash", "-c", text + _START, "node", given.recipe or "llama2-7b", *options],
-        image=given.image or image_for(group, MAXTEXT),
-        env={"nodes": str(nodes), "head": first_pod(name), "reporter": REPORTER, **_SIGNAL},
-        interval=given.checkpoint_seconds,
-        data=given.data,
-        gate=given.gate,
-    )
+    command = ["bash", "-c", f"{text}{START}", "node", given.recipe or "llama2-7b", *options]
+    head = first_pod(name_of(kind, group, given))
+    env = {"nodes": str(nodes), "head": head, "reporter": REPORTER, **_SIGNAL}
+    return job_set(platform, group, team, given, kind=kind, command=command, image=MAXTEXT, env=env)
 
 
-def _name(kind: str, group: PlatformNodes, given: Settings) -> str:
-    """Return the name of a job: another recipe must not continue from its checkpoints."""
+def _kind(kind: str, given: Settings) -> str:
+    """Return the beginning of the name of a job: another recipe must not continue from its checkpoints."""
     recipe = re.sub("[^a-z0-9]+", "-", given.recipe.lower()).strip("-")
-    return given.name or job_name(f"{kind}-{recipe}" if recipe else kind, group.name)
+    return f"{kind}-{recipe}" if recipe else kind
 
 
 TITAN_JOB = KubernetesForm(
     file="torchtitan.yaml",
     kind="TrainJob",
-    title=lambda group, nodes: (
-        f"pre-training with torchtitan on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
-    ),
+    title=lambda group, nodes: f"pre-training with torchtitan on {gpus_of(group, nodes)}",
     objects=_titan,
     applies=has_train_jobs,
     settings=_SETTINGS,
@@ -95,9 +78,7 @@ TITAN_SET = replace(TITAN_JOB, kind="JobSet", applies=has_job_sets_alone)
 MEGATRON_JOB = KubernetesForm(
     file="megatron.yaml",
     kind="TrainJob",
-    title=lambda group, nodes: (
-        f"a recipe of Megatron Bridge on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
-    ),
+    title=lambda group, nodes: f"a recipe of Megatron Bridge on {gpus_of(group, nodes)}",
     objects=_megatron,
     applies=has_train_jobs,
     settings=(*_SETTINGS, *LAYOUT),
@@ -108,9 +89,7 @@ MEGATRON_SET = replace(MEGATRON_JOB, kind="JobSet", applies=has_job_sets_alone)
 MAX_TEXT_SET = KubernetesForm(
     file="maxtext.yaml",
     kind="JobSet",
-    title=lambda group, nodes: (
-        f"pre-training with MaxText on {nodes * group.instance_type.gpus:,} GPUs of {group.name}"
-    ),
+    title=lambda group, nodes: f"pre-training with MaxText on {gpus_of(group, nodes)}",
     objects=_max_text,
     settings=_SETTINGS,
     image=MAXTEXT,

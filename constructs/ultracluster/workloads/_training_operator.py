@@ -4,8 +4,6 @@ The operator restarts the processes of a gang when one fails, hangs or loses its
 See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-usage.html (read 2026-11-24)
 """
 
-from collections.abc import Sequence
-
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes import (
     REPORTER,
@@ -13,9 +11,7 @@ from ultracluster.kubernetes import (
     Platform,
     PlatformNodes,
     Team,
-    check_job,
     from_operator,
-    job_name,
     job_policy,
     make,
     metrics_port,
@@ -32,11 +28,14 @@ from ultracluster.workloads._kubernetes_gang import (
     TRAINING,
     between_checkpoints,
     image_for,
+    name_of,
     nodes_of,
+    program_of,
     queue_metadata,
     slices,
 )
 from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._workload import Settings
 
 _POD_LABEL = "HPJob"
 # Those of AWS's example: three restarts of processes in six hours, then one of the job.
@@ -64,16 +63,7 @@ _HANGING: Object = {
 
 
 def pytorch_job(
-    platform: Platform,
-    group: PlatformNodes,
-    team: Team,
-    *,
-    name: str | None = None,
-    nodes: int | None = None,
-    program: Sequence[str] = (TRAINING,),
-    image: str = "",
-    fewest: int | None = None,
-    interval: int | None = None,
+    platform: Platform, group: PlatformNodes, team: Team, given: Settings, *, elastic: bool = False
 ) -> list[Object]:
     """Return a gang as a HyperPodPyTorchJob, and the network policy for its pods.
 
@@ -81,46 +71,38 @@ def pytorch_job(
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        name: Name of the job. By default, `pretrain-hyperpod-` and the group.
-        nodes: Number of nodes. By default, all that are not spare.
-        program: Program that the agent starts, with its arguments. By default, the one that the pods have.
-        image: Image of every pod. By default, the pinned one, to which each pod adds the agent when it starts.
-        fewest: Fewest nodes of an elastic job. By default, the job has all its nodes, or none.
-        interval: Seconds between two checkpoints. By default, those of a plan for the nodes.
+        given: Settings.
+        elastic: Whether the job also runs on fewer nodes, at least `min_nodes`. Otherwise, it has all or none.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
     """
-    kind_of_job = "pretrain-hyperpod" if fewest is None else "elastic"
-    name = job_name(kind_of_job, group.name) if name is None else name
-    check_job(name)
-    requested, gpus = nodes_of(group, nodes), group.instance_type.gpus
-    if fewest is not None and not 1 <= fewest <= requested:
-        raise Refusal("", JOB_NODES(f"min_nodes is 1 to {requested}, the nodes of the job, got {fewest}"))
+    name = name_of("elastic" if elastic else "pretrain-hyperpod", group, given)
+    requested, gpus, program = nodes_of(group, given.nodes), group.instance_type.gpus, program_of(given)
+    if elastic and not 1 <= given.min_nodes <= requested:
+        text = f"min_nodes is 1 to {requested}, the nodes of the job, got {given.min_nodes}"
+        raise Refusal("", JOB_NODES(text))
     # The first process of its container, so that it gets the signal before the pod ends. It reads the lines of its
     # rules from files in the directory of the logs.
     command = ["hyperpodrun", f"--nnodes={requested}", f"--nproc-per-node={gpus}", "--tee=3"]
     command = operated_command(*command, "--log_dir=/tmp/hyperpod", REPORTER, *program)
-    if not image:
+    if not given.image:
         # `exec`, so that it stays the first process.
-        command, image = (
-            ["bash", "-c", f'{layer_of(AGENT_IMAGE)}exec "$@"\n', "node", *command],
-            image_for(group, AGENT_IMAGE),
-        )
-    pod = node_pod(platform, group, container="node", image=image, command=command,
-                   env=between_checkpoints(requested, interval))  # fmt: skip
+        command = ["bash", "-c", f'{layer_of(AGENT_IMAGE)}exec "$@"\n', "node", *command]
+    image, env = given.image or image_for(group, AGENT_IMAGE), between_checkpoints(requested, given.checkpoint_seconds)
+    pod = node_pod(platform, group, container="node", image=image, command=command, env=env)
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
     # A job that changes its size has no whole number of pieces.
-    pieces = slices(platform, group, requested) if fewest is None else {}
+    pieces = {} if elastic else slices(platform, group, requested)
     created, allowed = operated(
         platform, group, team, name=name, nodes=requested, pod=pod, annotations={**pieces, **metrics_port()}
     )
     spec = created["spec"]
     if program[0] == TRAINING:
         spec["runPolicy"]["logMonitoringConfiguration"] = [_HANGING]
-    if fewest is not None:
+    if elastic:
         spec["replicaSpecs"][0]["maxReplicas"] = requested
-        spec["elasticPolicy"] = {"maxReplicas": requested, "minReplicas": fewest, **_ELASTIC}
+        spec["elasticPolicy"] = {"maxReplicas": requested, "minReplicas": given.min_nodes, **_ELASTIC}
     return [created, allowed]
 
 
