@@ -38,6 +38,7 @@ from support.contracts import (
     exported,
     rows,
 )
+from support.faces import names_of_face
 from ultracluster import clusterfile, stacks
 from ultracluster.orchestration import NodeResource
 from ultracluster.rules import Refusal
@@ -106,7 +107,7 @@ def test_every_package_with_constructs_has_rows() -> None:
 
 def face(package: str) -> list[object]:
     module = importlib.import_module(package)
-    return [getattr(module, name) for name in getattr(module, "__all__", ())]
+    return [getattr(module, name) for name in names_of_face(package)]
 
 
 def is_construct(member: object) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from support import ROOT
+from support.faces import names_of_face
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 
 LIBRARY = ROOT / "constructs" / "ultracluster"
@@ -230,18 +231,18 @@ def test_modules_behind_a_face_are_private() -> None:
     assert public == entry_points
 
 
-FACES = sorted(module(path) for path in sources() if path.name == "__init__.py")
+FACES = sorted(module(path) for path in sources() if path.name == "__init__.py" and "._" not in module(path))
 
 
-def exported() -> dict[str, set[str]]:
-    return {name: set(getattr(importlib.import_module(name), "__all__", ())) for name in FACES}
+def exports() -> dict[str, set[str]]:
+    return {name: set(names_of_face(name)) for name in FACES}
 
 
 def test_the_names_of_every_face_are_the_reviewed_ones(pytestconfig: pytest.Config) -> None:
     """`public`: what users import, with a promise. `internal`: what packages import from each other, without one."""
     reviewed = json.loads(NAMES.read_text())
-    public = {name: sorted(names & {*reviewed["public"].get(name, ())}) for name, names in exported().items()}
-    internal = {name: sorted(names - {*public[name]}) for name, names in exported().items()}
+    public = {name: sorted(names & {*reviewed["public"].get(name, ())}) for name, names in exports().items()}
+    internal = {name: sorted(names - {*public[name]}) for name, names in exports().items()}
     current = {
         part: {name: names for name, names in faces.items() if names}
         for part, faces in (("public", public), ("internal", internal))
@@ -273,7 +274,7 @@ def test_internal_names_are_used_by_another_package() -> None:
         if not path.is_relative_to(LIBRARY.parent) or face(module(path) + "._") != name
     }
     internal = {(name, what) for name, names in json.loads(NAMES.read_text())["internal"].items() for what in names}
-    assert internal - used == set(), "remove these names from `__all__`, or make them public"
+    assert internal - used == set(), "remove these names from the face, or make them public"
 
 
 def parameters(value: object) -> Iterator[tuple[str, Any]]:
@@ -438,7 +439,7 @@ INNER = [f"{outer}.{path.parent.name}" for outer in NESTED for path in sorted((L
 @pytest.mark.parametrize("package", INNER)
 def test_a_nested_package_is_there_without_an_import_of_its_own(package: str) -> None:
     outer, _, inner = package.partition(".")
-    code = f"from ultracluster import {outer}; {outer}.{inner}.__all__"
+    code = f"from ultracluster import {outer}; {outer}.{inner}.__file__"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -16,6 +16,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match
 from constructs import Construct
 
+from support.faces import names_of_face
 from ultracluster import compute, eks, network, observability, slurm, stacks, storage
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
 from ultracluster.rules import Refusal
@@ -303,7 +304,7 @@ def test_every_construct_checks_the_types_of_its_arguments() -> None:
     unchecked = set()
     for package in ("network", "security", "compute", "storage", "observability", "slurm", "eks", "stacks"):
         module = importlib.import_module(f"ultracluster.{package}")
-        for name in module.__all__:
+        for name in names_of_face(module.__name__):
             member = getattr(module, name)
             if inspect.isclass(member) and issubclass(member, Construct):
                 init = member.__dict__.get("__init__")

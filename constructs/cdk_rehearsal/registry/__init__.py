@@ -1,51 +1,34 @@
 """CloudFormation registry schemas, template parsing, intrinsic functions, and updates that services reject."""
 
-from cdk_rehearsal.registry._intrinsics import NO_VALUE, SUBSTITUTION, Intrinsics, Token, composite, leaves
-from cdk_rehearsal.registry._node_groups import JOB_QUEUES, ended_by_rollback, new_taints, starts_nodes
-from cdk_rehearsal.registry._normal import values, walk
-from cdk_rehearsal.registry._quotas import quota_problems
-from cdk_rehearsal.registry._reading import SECTIONS, UnreadableError, check_plain, read
-from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRule, UpdateRules
-from cdk_rehearsal.registry._replacement import DELETION_PROTECTION, NEEDS_A_NEW_NAME
-from cdk_rehearsal.registry._schema import Registry, ResourceType, anywhere, did_you_mean, registry
-from cdk_rehearsal.registry._service_rules import has_service_rules, service_problems
-from cdk_rehearsal.registry._template_rules import (
-    NO_TEMPLATE_RULES,
-    TemplateRules,
-    template_problems,
-)
-
-__all__ = [
-    "DELETION_PROTECTION",
-    "JOB_QUEUES",
-    "NEEDS_A_NEW_NAME",
-    "NO_RULES",
-    "NO_TEMPLATE_RULES",
-    "NO_VALUE",
-    "SECTIONS",
-    "SUBSTITUTION",
-    "Intrinsics",
-    "Registry",
-    "ResourceType",
-    "TemplateRules",
-    "Token",
-    "UnreadableError",
-    "UpdateRule",
-    "UpdateRules",
-    "anywhere",
-    "check_plain",
-    "composite",
-    "did_you_mean",
-    "ended_by_rollback",
-    "has_service_rules",
-    "leaves",
-    "new_taints",
-    "quota_problems",
-    "read",
-    "registry",
-    "service_problems",
-    "starts_nodes",
-    "template_problems",
-    "values",
-    "walk",
-]
+from cdk_rehearsal.registry._intrinsics import NO_VALUE as NO_VALUE
+from cdk_rehearsal.registry._intrinsics import SUBSTITUTION as SUBSTITUTION
+from cdk_rehearsal.registry._intrinsics import Intrinsics as Intrinsics
+from cdk_rehearsal.registry._intrinsics import Token as Token
+from cdk_rehearsal.registry._intrinsics import composite as composite
+from cdk_rehearsal.registry._intrinsics import leaves as leaves
+from cdk_rehearsal.registry._node_groups import JOB_QUEUES as JOB_QUEUES
+from cdk_rehearsal.registry._node_groups import ended_by_rollback as ended_by_rollback
+from cdk_rehearsal.registry._node_groups import new_taints as new_taints
+from cdk_rehearsal.registry._node_groups import starts_nodes as starts_nodes
+from cdk_rehearsal.registry._normal import values as values
+from cdk_rehearsal.registry._normal import walk as walk
+from cdk_rehearsal.registry._quotas import quota_problems as quota_problems
+from cdk_rehearsal.registry._reading import SECTIONS as SECTIONS
+from cdk_rehearsal.registry._reading import UnreadableError as UnreadableError
+from cdk_rehearsal.registry._reading import check_plain as check_plain
+from cdk_rehearsal.registry._reading import read as read
+from cdk_rehearsal.registry._rejections import NO_RULES as NO_RULES
+from cdk_rehearsal.registry._rejections import UpdateRule as UpdateRule
+from cdk_rehearsal.registry._rejections import UpdateRules as UpdateRules
+from cdk_rehearsal.registry._replacement import DELETION_PROTECTION as DELETION_PROTECTION
+from cdk_rehearsal.registry._replacement import NEEDS_A_NEW_NAME as NEEDS_A_NEW_NAME
+from cdk_rehearsal.registry._schema import Registry as Registry
+from cdk_rehearsal.registry._schema import ResourceType as ResourceType
+from cdk_rehearsal.registry._schema import anywhere as anywhere
+from cdk_rehearsal.registry._schema import did_you_mean as did_you_mean
+from cdk_rehearsal.registry._schema import registry as registry
+from cdk_rehearsal.registry._service_rules import has_service_rules as has_service_rules
+from cdk_rehearsal.registry._service_rules import service_problems as service_problems
+from cdk_rehearsal.registry._template_rules import NO_TEMPLATE_RULES as NO_TEMPLATE_RULES
+from cdk_rehearsal.registry._template_rules import TemplateRules as TemplateRules
+from cdk_rehearsal.registry._template_rules import template_problems as template_problems

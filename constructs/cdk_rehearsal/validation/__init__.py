@@ -3,6 +3,4 @@
 Needs aws-cdk-lib and cfn-lint: `pip install "cdk-ultracluster[guard]"`.
 """
 
-from cdk_rehearsal.validation._cluster_rules import ClusterRules
-
-__all__ = ["ClusterRules"]
+from cdk_rehearsal.validation._cluster_rules import ClusterRules as ClusterRules

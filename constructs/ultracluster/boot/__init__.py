@@ -1,214 +1,115 @@
 """Everything a node runs at boot: shell scripts and the Python that packs them."""
 
-from ultracluster.boot import _paths as paths
-from ultracluster.boot._boot_guard import boot_guard
-from ultracluster.boot._boot_script import BootScript, boot_script
-from ultracluster.boot._breaker import (
-    HEALTH_MODES,
-    alert_topic_parameter,
-    breaker_boot,
-    breaker_limit,
-    health_mode_parameter,
-    replaced_path,
-)
-from ultracluster.boot._deep_check import deep_check
-from ultracluster.boot._directory import CERTIFICATES, DN, LDAPS_URI, Directory, directory_boot
-from ultracluster.boot._drain_block import drain_block_script
-from ultracluster.boot._eks_boot import (
-    GPU_TAINT,
-    ClusterAccess,
-    Effect,
-    NodeSettings,
-    Taint,
-    bottlerocket_settings,
-    eks_boot,
-)
-from ultracluster.boot._health import health_boot, health_settings
-from ultracluster.boot._home_mounts import (
-    efs_mount,
-    efs_volume,
-    nfs_mount,
-    openzfs_mount,
-    openzfs_volume,
-    s3_files_mount,
-    s3_files_volume,
-)
-from ultracluster.boot._hyperpod_boot import (
-    hyperpod_controller,
-    hyperpod_hooks,
-    hyperpod_kubernetes_setup,
-    hyperpod_parameter,
-    hyperpod_setup,
-)
-from ultracluster.boot._images_boot import images_boot
-from ultracluster.boot._imds import imds_boot
-from ultracluster.boot._jobs import jobs_boot, jobs_parameter
-from ultracluster.boot._limited_script import limited_script, script_slots
-from ultracluster.boot._mountpoint import Mountpoint
-from ultracluster.boot._mounts import Mount, Mountable, Volume, check_mount_points
-from ultracluster.boot._names import KUBERNETES_NAME, LONGEST_LABEL, check_label
-from ultracluster.boot._node_files import NodeBoot, NodeFile, tar, without_comments
-from ultracluster.boot._node_logs import node_logs
-from ultracluster.boot._node_repair import WAIT_MINUTES, repair_overrides
-from ultracluster.boot._node_script import (
-    CANARY_SCRIPT,
-    LIBRARY_SCRIPTS,
-    ON_ERROR,
-    STAGES,
-    NodeScript,
-    OnError,
-    Stage,
-    check_scripts,
-    read_script,
-    script_name,
-)
-from ultracluster.boot._node_scripts import (
-    UPDATE_MINUTES,
-    in_place_files,
-    node_scripts_archive,
-    node_scripts_boot,
-    node_scripts_parameter,
-    without_in_place_files,
-)
-from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
-from ultracluster.boot._platform_script import platform_script
-from ultracluster.boot._scratch import SCRATCH_UNIT, LocalScratch, NodeSetup
-from ultracluster.boot._seed_home import IMAGE_HOMES, seed_home_boot
-from ultracluster.boot._slurm_accounts import (
-    ACCOUNT,
-    LONGEST_SCRIPT_BYTES,
-    OPTION,
-    SlurmAccount,
-    SlurmQos,
-    SlurmUser,
-    accounting_script,
-    check_accounts,
-)
-from ultracluster.boot._slurm_boot import (
-    BUNDLE_URL,
-    LUSTRE_EFA_UNIT,
-    MOST_EFA_INTERFACES,
-    SHA256,
-    EfaBundle,
-    LustreClient,
-    LustreEfa,
-    mount_boot,
-    slurm_boot,
-)
-from ultracluster.boot._software import SoftwareItem, install_program, software_script
-from ultracluster.boot._system_boot import system_boot
-from ultracluster.boot._users import SSH_KEY, UIDS, USER_NAME, User, check_user_name, users_boot, users_path
+from ultracluster.boot import _paths
+from ultracluster.boot._boot_guard import boot_guard as boot_guard
+from ultracluster.boot._boot_script import BootScript as BootScript
+from ultracluster.boot._boot_script import boot_script as boot_script
+from ultracluster.boot._breaker import HEALTH_MODES as HEALTH_MODES
+from ultracluster.boot._breaker import alert_topic_parameter as alert_topic_parameter
+from ultracluster.boot._breaker import breaker_boot as breaker_boot
+from ultracluster.boot._breaker import breaker_limit as breaker_limit
+from ultracluster.boot._breaker import health_mode_parameter as health_mode_parameter
+from ultracluster.boot._breaker import replaced_path as replaced_path
+from ultracluster.boot._deep_check import deep_check as deep_check
+from ultracluster.boot._directory import CERTIFICATES as CERTIFICATES
+from ultracluster.boot._directory import DN as DN
+from ultracluster.boot._directory import LDAPS_URI as LDAPS_URI
+from ultracluster.boot._directory import Directory as Directory
+from ultracluster.boot._directory import directory_boot as directory_boot
+from ultracluster.boot._drain_block import drain_block_script as drain_block_script
+from ultracluster.boot._eks_boot import GPU_TAINT as GPU_TAINT
+from ultracluster.boot._eks_boot import ClusterAccess as ClusterAccess
+from ultracluster.boot._eks_boot import Effect as Effect
+from ultracluster.boot._eks_boot import NodeSettings as NodeSettings
+from ultracluster.boot._eks_boot import Taint as Taint
+from ultracluster.boot._eks_boot import bottlerocket_settings as bottlerocket_settings
+from ultracluster.boot._eks_boot import eks_boot as eks_boot
+from ultracluster.boot._health import health_boot as health_boot
+from ultracluster.boot._health import health_settings as health_settings
+from ultracluster.boot._home_mounts import efs_mount as efs_mount
+from ultracluster.boot._home_mounts import efs_volume as efs_volume
+from ultracluster.boot._home_mounts import nfs_mount as nfs_mount
+from ultracluster.boot._home_mounts import openzfs_mount as openzfs_mount
+from ultracluster.boot._home_mounts import openzfs_volume as openzfs_volume
+from ultracluster.boot._home_mounts import s3_files_mount as s3_files_mount
+from ultracluster.boot._home_mounts import s3_files_volume as s3_files_volume
+from ultracluster.boot._hyperpod_boot import hyperpod_controller as hyperpod_controller
+from ultracluster.boot._hyperpod_boot import hyperpod_hooks as hyperpod_hooks
+from ultracluster.boot._hyperpod_boot import hyperpod_kubernetes_setup as hyperpod_kubernetes_setup
+from ultracluster.boot._hyperpod_boot import hyperpod_parameter as hyperpod_parameter
+from ultracluster.boot._hyperpod_boot import hyperpod_setup as hyperpod_setup
+from ultracluster.boot._images_boot import images_boot as images_boot
+from ultracluster.boot._imds import imds_boot as imds_boot
+from ultracluster.boot._jobs import jobs_boot as jobs_boot
+from ultracluster.boot._jobs import jobs_parameter as jobs_parameter
+from ultracluster.boot._limited_script import limited_script as limited_script
+from ultracluster.boot._limited_script import script_slots as script_slots
+from ultracluster.boot._mountpoint import Mountpoint as Mountpoint
+from ultracluster.boot._mounts import Mount as Mount
+from ultracluster.boot._mounts import Mountable as Mountable
+from ultracluster.boot._mounts import Volume as Volume
+from ultracluster.boot._mounts import check_mount_points as check_mount_points
+from ultracluster.boot._names import KUBERNETES_NAME as KUBERNETES_NAME
+from ultracluster.boot._names import LONGEST_LABEL as LONGEST_LABEL
+from ultracluster.boot._names import check_label as check_label
+from ultracluster.boot._node_files import NodeBoot as NodeBoot
+from ultracluster.boot._node_files import NodeFile as NodeFile
+from ultracluster.boot._node_files import tar as tar
+from ultracluster.boot._node_files import without_comments as without_comments
+from ultracluster.boot._node_logs import node_logs as node_logs
+from ultracluster.boot._node_repair import WAIT_MINUTES as WAIT_MINUTES
+from ultracluster.boot._node_repair import repair_overrides as repair_overrides
+from ultracluster.boot._node_script import CANARY_SCRIPT as CANARY_SCRIPT
+from ultracluster.boot._node_script import LIBRARY_SCRIPTS as LIBRARY_SCRIPTS
+from ultracluster.boot._node_script import ON_ERROR as ON_ERROR
+from ultracluster.boot._node_script import STAGES as STAGES
+from ultracluster.boot._node_script import NodeScript as NodeScript
+from ultracluster.boot._node_script import OnError as OnError
+from ultracluster.boot._node_script import Stage as Stage
+from ultracluster.boot._node_script import check_scripts as check_scripts
+from ultracluster.boot._node_script import read_script as read_script
+from ultracluster.boot._node_script import script_name as script_name
+from ultracluster.boot._node_scripts import UPDATE_MINUTES as UPDATE_MINUTES
+from ultracluster.boot._node_scripts import in_place_files as in_place_files
+from ultracluster.boot._node_scripts import node_scripts_archive as node_scripts_archive
+from ultracluster.boot._node_scripts import node_scripts_boot as node_scripts_boot
+from ultracluster.boot._node_scripts import node_scripts_parameter as node_scripts_parameter
+from ultracluster.boot._node_scripts import without_in_place_files as without_in_place_files
+from ultracluster.boot._paths import MOUNT_PATH as MOUNT_PATH
+from ultracluster.boot._paths import check_mount_path as check_mount_path
+from ultracluster.boot._platform_script import platform_script as platform_script
+from ultracluster.boot._scratch import SCRATCH_UNIT as SCRATCH_UNIT
+from ultracluster.boot._scratch import LocalScratch as LocalScratch
+from ultracluster.boot._scratch import NodeSetup as NodeSetup
+from ultracluster.boot._seed_home import IMAGE_HOMES as IMAGE_HOMES
+from ultracluster.boot._seed_home import seed_home_boot as seed_home_boot
+from ultracluster.boot._slurm_accounts import ACCOUNT as ACCOUNT
+from ultracluster.boot._slurm_accounts import LONGEST_SCRIPT_BYTES as LONGEST_SCRIPT_BYTES
+from ultracluster.boot._slurm_accounts import OPTION as OPTION
+from ultracluster.boot._slurm_accounts import SlurmAccount as SlurmAccount
+from ultracluster.boot._slurm_accounts import SlurmQos as SlurmQos
+from ultracluster.boot._slurm_accounts import SlurmUser as SlurmUser
+from ultracluster.boot._slurm_accounts import accounting_script as accounting_script
+from ultracluster.boot._slurm_accounts import check_accounts as check_accounts
+from ultracluster.boot._slurm_boot import BUNDLE_URL as BUNDLE_URL
+from ultracluster.boot._slurm_boot import LUSTRE_EFA_UNIT as LUSTRE_EFA_UNIT
+from ultracluster.boot._slurm_boot import MOST_EFA_INTERFACES as MOST_EFA_INTERFACES
+from ultracluster.boot._slurm_boot import SHA256 as SHA256
+from ultracluster.boot._slurm_boot import EfaBundle as EfaBundle
+from ultracluster.boot._slurm_boot import LustreClient as LustreClient
+from ultracluster.boot._slurm_boot import LustreEfa as LustreEfa
+from ultracluster.boot._slurm_boot import mount_boot as mount_boot
+from ultracluster.boot._slurm_boot import slurm_boot as slurm_boot
+from ultracluster.boot._software import SoftwareItem as SoftwareItem
+from ultracluster.boot._software import install_program as install_program
+from ultracluster.boot._software import software_script as software_script
+from ultracluster.boot._system_boot import system_boot as system_boot
+from ultracluster.boot._users import SSH_KEY as SSH_KEY
+from ultracluster.boot._users import UIDS as UIDS
+from ultracluster.boot._users import USER_NAME as USER_NAME
+from ultracluster.boot._users import User as User
+from ultracluster.boot._users import check_user_name as check_user_name
+from ultracluster.boot._users import users_boot as users_boot
+from ultracluster.boot._users import users_path as users_path
 
-__all__ = [
-    "ACCOUNT",
-    "BUNDLE_URL",
-    "CANARY_SCRIPT",
-    "CERTIFICATES",
-    "DN",
-    "GPU_TAINT",
-    "HEALTH_MODES",
-    "IMAGE_HOMES",
-    "KUBERNETES_NAME",
-    "LDAPS_URI",
-    "LIBRARY_SCRIPTS",
-    "LONGEST_LABEL",
-    "LONGEST_SCRIPT_BYTES",
-    "LUSTRE_EFA_UNIT",
-    "MOST_EFA_INTERFACES",
-    "MOUNT_PATH",
-    "ON_ERROR",
-    "OPTION",
-    "SCRATCH_UNIT",
-    "SHA256",
-    "SSH_KEY",
-    "STAGES",
-    "UIDS",
-    "UPDATE_MINUTES",
-    "USER_NAME",
-    "WAIT_MINUTES",
-    "BootScript",
-    "ClusterAccess",
-    "Directory",
-    "EfaBundle",
-    "Effect",
-    "LocalScratch",
-    "LustreClient",
-    "LustreEfa",
-    "Mount",
-    "Mountable",
-    "Mountpoint",
-    "NodeBoot",
-    "NodeFile",
-    "NodeScript",
-    "NodeSettings",
-    "NodeSetup",
-    "OnError",
-    "SlurmAccount",
-    "SlurmQos",
-    "SlurmUser",
-    "SoftwareItem",
-    "Stage",
-    "Taint",
-    "User",
-    "Volume",
-    "accounting_script",
-    "alert_topic_parameter",
-    "boot_guard",
-    "boot_script",
-    "bottlerocket_settings",
-    "breaker_boot",
-    "breaker_limit",
-    "check_accounts",
-    "check_label",
-    "check_mount_path",
-    "check_mount_points",
-    "check_scripts",
-    "check_user_name",
-    "deep_check",
-    "directory_boot",
-    "drain_block_script",
-    "efs_mount",
-    "efs_volume",
-    "eks_boot",
-    "health_boot",
-    "health_mode_parameter",
-    "health_settings",
-    "hyperpod_controller",
-    "hyperpod_hooks",
-    "hyperpod_kubernetes_setup",
-    "hyperpod_parameter",
-    "hyperpod_setup",
-    "images_boot",
-    "imds_boot",
-    "in_place_files",
-    "install_program",
-    "jobs_boot",
-    "jobs_parameter",
-    "limited_script",
-    "mount_boot",
-    "nfs_mount",
-    "node_logs",
-    "node_scripts_archive",
-    "node_scripts_boot",
-    "node_scripts_parameter",
-    "openzfs_mount",
-    "openzfs_volume",
-    "paths",
-    "platform_script",
-    "read_script",
-    "repair_overrides",
-    "replaced_path",
-    "s3_files_mount",
-    "s3_files_volume",
-    "script_name",
-    "script_slots",
-    "seed_home_boot",
-    "slurm_boot",
-    "software_script",
-    "system_boot",
-    "tar",
-    "users_boot",
-    "users_path",
-    "without_comments",
-    "without_in_place_files",
-]
+paths = _paths

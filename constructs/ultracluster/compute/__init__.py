@@ -1,72 +1,38 @@
 """Node groups: capacity, placement, images, boot and network interfaces."""
 
-from ultracluster.compute._arguments import read_instance_type
-from ultracluster.compute._auto_scaling_group import auto_scaling_group
-from ultracluster.compute._auto_scaling_node_group import AutoScalingNodeGroup, IAutoScalingNodeGroup
-from ultracluster.compute._boot import user_data
-from ultracluster.compute._bundle import allow_bundle
-from ultracluster.compute._capacity_notices import CapacityNotices
-from ultracluster.compute._capacity_reservation import CapacityReservation, ICapacityReservation
-from ultracluster.compute._image_pipeline import IImagePipeline, ImagePipeline
-from ultracluster.compute._images import image_id, newest_image
-from ultracluster.compute._instance_settings import Access, RootVolume
-from ultracluster.compute._launch_template_fields import metadata_options, tag_specifications
-from ultracluster.compute._metrics import AutoScalingGroupMetrics, auto_scaling_group_alarms
-from ultracluster.compute._mounts import MountableFileSystem
-from ultracluster.compute._node_group_template import NodeGroupTemplate
-from ultracluster.compute._scale_in import ScaleInBeforeEnd
-from ultracluster.compute._script_asset import ScriptAsset
-from ultracluster.planning.capacity import (
-    Capacity,
-    CapacityBlock,
-    Image,
-    InterruptibleReservation,
-    NamedGroup,
-    OnDemand,
-    OpenReservation,
-    ReservationGroup,
-    Service,
-    Spot,
-    TargetedReservation,
-    TrainingPlan,
-    UltraServerBlock,
-)
-
-__all__ = [
-    "Access",
-    "AutoScalingGroupMetrics",
-    "AutoScalingNodeGroup",
-    "Capacity",
-    "CapacityBlock",
-    "CapacityNotices",
-    "CapacityReservation",
-    "IAutoScalingNodeGroup",
-    "ICapacityReservation",
-    "IImagePipeline",
-    "Image",
-    "ImagePipeline",
-    "InterruptibleReservation",
-    "MountableFileSystem",
-    "NamedGroup",
-    "NodeGroupTemplate",
-    "OnDemand",
-    "OpenReservation",
-    "ReservationGroup",
-    "RootVolume",
-    "ScaleInBeforeEnd",
-    "ScriptAsset",
-    "Service",
-    "Spot",
-    "TargetedReservation",
-    "TrainingPlan",
-    "UltraServerBlock",
-    "allow_bundle",
-    "auto_scaling_group",
-    "auto_scaling_group_alarms",
-    "image_id",
-    "metadata_options",
-    "newest_image",
-    "read_instance_type",
-    "tag_specifications",
-    "user_data",
-]
+from ultracluster.compute._arguments import read_instance_type as read_instance_type
+from ultracluster.compute._auto_scaling_group import auto_scaling_group as auto_scaling_group
+from ultracluster.compute._auto_scaling_node_group import AutoScalingNodeGroup as AutoScalingNodeGroup
+from ultracluster.compute._auto_scaling_node_group import IAutoScalingNodeGroup as IAutoScalingNodeGroup
+from ultracluster.compute._boot import user_data as user_data
+from ultracluster.compute._bundle import allow_bundle as allow_bundle
+from ultracluster.compute._capacity_notices import CapacityNotices as CapacityNotices
+from ultracluster.compute._capacity_reservation import CapacityReservation as CapacityReservation
+from ultracluster.compute._capacity_reservation import ICapacityReservation as ICapacityReservation
+from ultracluster.compute._image_pipeline import IImagePipeline as IImagePipeline
+from ultracluster.compute._image_pipeline import ImagePipeline as ImagePipeline
+from ultracluster.compute._images import image_id as image_id
+from ultracluster.compute._images import newest_image as newest_image
+from ultracluster.compute._instance_settings import Access as Access
+from ultracluster.compute._instance_settings import RootVolume as RootVolume
+from ultracluster.compute._launch_template_fields import metadata_options as metadata_options
+from ultracluster.compute._launch_template_fields import tag_specifications as tag_specifications
+from ultracluster.compute._metrics import AutoScalingGroupMetrics as AutoScalingGroupMetrics
+from ultracluster.compute._metrics import auto_scaling_group_alarms as auto_scaling_group_alarms
+from ultracluster.compute._mounts import MountableFileSystem as MountableFileSystem
+from ultracluster.compute._node_group_template import NodeGroupTemplate as NodeGroupTemplate
+from ultracluster.compute._scale_in import ScaleInBeforeEnd as ScaleInBeforeEnd
+from ultracluster.compute._script_asset import ScriptAsset as ScriptAsset
+from ultracluster.planning.capacity import Capacity as Capacity
+from ultracluster.planning.capacity import CapacityBlock as CapacityBlock
+from ultracluster.planning.capacity import Image as Image
+from ultracluster.planning.capacity import InterruptibleReservation as InterruptibleReservation
+from ultracluster.planning.capacity import NamedGroup as NamedGroup
+from ultracluster.planning.capacity import OnDemand as OnDemand
+from ultracluster.planning.capacity import OpenReservation as OpenReservation
+from ultracluster.planning.capacity import ReservationGroup as ReservationGroup
+from ultracluster.planning.capacity import Service as Service
+from ultracluster.planning.capacity import Spot as Spot
+from ultracluster.planning.capacity import TargetedReservation as TargetedReservation
+from ultracluster.planning.capacity import TrainingPlan as TrainingPlan
+from ultracluster.planning.capacity import UltraServerBlock as UltraServerBlock

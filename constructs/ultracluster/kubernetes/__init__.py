@@ -1,111 +1,63 @@
 """Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
 
-from ultracluster.kubernetes._argo_cd import application_names, argo_cd_files
-from ultracluster.kubernetes._bundle import platform_bundle, required_bundle
-from ultracluster.kubernetes._files import platform_files
-from ultracluster.kubernetes._from_cluster_file import (
-    check_platform,
-    check_teams,
-    missing_parameters,
-    parameter,
-    parameter_values,
-    platform_of,
-    registry_of,
-)
-from ultracluster.kubernetes._gate import gate_variables, with_gate
-from ultracluster.kubernetes._health_access import ACCOUNT
-from ultracluster.kubernetes._kueue import QUEUE, domain_label
-from ultracluster.kubernetes._monitoring import node_monitoring_values
-from ultracluster.kubernetes._names import check_job, job_name
-from ultracluster.kubernetes._network_policies import from_operator, job_policy
-from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes, device_labels
-from ultracluster.kubernetes._objects import Object, make
-from ultracluster.kubernetes._platform import HEALTH, DynamicVolumes, KarpenterNodes, Platform
-from ultracluster.kubernetes._pods import near, node_pod, pod_resources
-from ultracluster.kubernetes._registry import (
-    chart_address,
-    container_images,
-    full_name,
-    is_copied,
-    objects_in_registry,
-    release_images,
-)
-from ultracluster.kubernetes._release import HelmRelease, Manifest
-from ultracluster.kubernetes._rendering import platform
-from ultracluster.kubernetes._reporting import PYTHON, REPORTER, from_collectors, metrics_port, with_reporting
-from ultracluster.kubernetes._resuming import (
-    cached,
-    gang_command,
-    hugging_face,
-    namespaced,
-    operated_command,
-    with_checkpoints,
-    with_resuming,
-)
-from ultracluster.kubernetes._runtimes import GANG_FAILURES, GANG_JOB, runtime_name
-from ultracluster.kubernetes._teams import Team, shares
-from ultracluster.kubernetes._yaml_text import to_yaml
-
-__all__ = [
-    "ACCOUNT",
-    "GANG_FAILURES",
-    "GANG_JOB",
-    "HEALTH",
-    "PYTHON",
-    "QUEUE",
-    "REPORTER",
-    "ROOT_DEVICES",
-    "DynamicVolumes",
-    "HelmRelease",
-    "KarpenterNodes",
-    "Manifest",
-    "Object",
-    "Platform",
-    "PlatformNodes",
-    "Team",
-    "application_names",
-    "argo_cd_files",
-    "cached",
-    "chart_address",
-    "check_job",
-    "check_platform",
-    "check_teams",
-    "container_images",
-    "device_labels",
-    "domain_label",
-    "from_collectors",
-    "from_operator",
-    "full_name",
-    "gang_command",
-    "gate_variables",
-    "hugging_face",
-    "is_copied",
-    "job_name",
-    "job_policy",
-    "make",
-    "metrics_port",
-    "missing_parameters",
-    "namespaced",
-    "near",
-    "node_monitoring_values",
-    "node_pod",
-    "objects_in_registry",
-    "operated_command",
-    "parameter",
-    "parameter_values",
-    "platform",
-    "platform_bundle",
-    "platform_files",
-    "platform_of",
-    "pod_resources",
-    "registry_of",
-    "release_images",
-    "required_bundle",
-    "runtime_name",
-    "shares",
-    "to_yaml",
-    "with_checkpoints",
-    "with_gate",
-    "with_reporting",
-    "with_resuming",
-]
+from ultracluster.kubernetes._argo_cd import application_names as application_names
+from ultracluster.kubernetes._argo_cd import argo_cd_files as argo_cd_files
+from ultracluster.kubernetes._bundle import platform_bundle as platform_bundle
+from ultracluster.kubernetes._bundle import required_bundle as required_bundle
+from ultracluster.kubernetes._files import platform_files as platform_files
+from ultracluster.kubernetes._from_cluster_file import check_platform as check_platform
+from ultracluster.kubernetes._from_cluster_file import check_teams as check_teams
+from ultracluster.kubernetes._from_cluster_file import missing_parameters as missing_parameters
+from ultracluster.kubernetes._from_cluster_file import parameter as parameter
+from ultracluster.kubernetes._from_cluster_file import parameter_values as parameter_values
+from ultracluster.kubernetes._from_cluster_file import platform_of as platform_of
+from ultracluster.kubernetes._from_cluster_file import registry_of as registry_of
+from ultracluster.kubernetes._gate import gate_variables as gate_variables
+from ultracluster.kubernetes._gate import with_gate as with_gate
+from ultracluster.kubernetes._health_access import ACCOUNT as ACCOUNT
+from ultracluster.kubernetes._kueue import QUEUE as QUEUE
+from ultracluster.kubernetes._kueue import domain_label as domain_label
+from ultracluster.kubernetes._monitoring import node_monitoring_values as node_monitoring_values
+from ultracluster.kubernetes._names import check_job as check_job
+from ultracluster.kubernetes._names import job_name as job_name
+from ultracluster.kubernetes._network_policies import from_operator as from_operator
+from ultracluster.kubernetes._network_policies import job_policy as job_policy
+from ultracluster.kubernetes._nodes import ROOT_DEVICES as ROOT_DEVICES
+from ultracluster.kubernetes._nodes import PlatformNodes as PlatformNodes
+from ultracluster.kubernetes._nodes import device_labels as device_labels
+from ultracluster.kubernetes._objects import Object as Object
+from ultracluster.kubernetes._objects import make as make
+from ultracluster.kubernetes._platform import HEALTH as HEALTH
+from ultracluster.kubernetes._platform import DynamicVolumes as DynamicVolumes
+from ultracluster.kubernetes._platform import KarpenterNodes as KarpenterNodes
+from ultracluster.kubernetes._platform import Platform as Platform
+from ultracluster.kubernetes._pods import near as near
+from ultracluster.kubernetes._pods import node_pod as node_pod
+from ultracluster.kubernetes._pods import pod_resources as pod_resources
+from ultracluster.kubernetes._registry import chart_address as chart_address
+from ultracluster.kubernetes._registry import container_images as container_images
+from ultracluster.kubernetes._registry import full_name as full_name
+from ultracluster.kubernetes._registry import is_copied as is_copied
+from ultracluster.kubernetes._registry import objects_in_registry as objects_in_registry
+from ultracluster.kubernetes._registry import release_images as release_images
+from ultracluster.kubernetes._release import HelmRelease as HelmRelease
+from ultracluster.kubernetes._release import Manifest as Manifest
+from ultracluster.kubernetes._rendering import platform as platform
+from ultracluster.kubernetes._reporting import PYTHON as PYTHON
+from ultracluster.kubernetes._reporting import REPORTER as REPORTER
+from ultracluster.kubernetes._reporting import from_collectors as from_collectors
+from ultracluster.kubernetes._reporting import metrics_port as metrics_port
+from ultracluster.kubernetes._reporting import with_reporting as with_reporting
+from ultracluster.kubernetes._resuming import cached as cached
+from ultracluster.kubernetes._resuming import gang_command as gang_command
+from ultracluster.kubernetes._resuming import hugging_face as hugging_face
+from ultracluster.kubernetes._resuming import namespaced as namespaced
+from ultracluster.kubernetes._resuming import operated_command as operated_command
+from ultracluster.kubernetes._resuming import with_checkpoints as with_checkpoints
+from ultracluster.kubernetes._resuming import with_resuming as with_resuming
+from ultracluster.kubernetes._runtimes import GANG_FAILURES as GANG_FAILURES
+from ultracluster.kubernetes._runtimes import GANG_JOB as GANG_JOB
+from ultracluster.kubernetes._runtimes import runtime_name as runtime_name
+from ultracluster.kubernetes._teams import Team as Team
+from ultracluster.kubernetes._teams import shares as shares
+from ultracluster.kubernetes._yaml_text import to_yaml as to_yaml

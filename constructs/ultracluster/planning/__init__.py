@@ -3,58 +3,33 @@
 from importlib import import_module
 from types import ModuleType
 
-from ultracluster.planning._once import once
-from ultracluster.planning._perimeter import ORGANISATION, perimeter_condition, perimeter_problems
-from ultracluster.planning._plan import Figure, Kind, Plan
-from ultracluster.planning._regions import OTHER_REGION, region_of, security_groups, zone_problems
-from ultracluster.planning._texts import (
-    NFS_EXPORT,
-    NFS_SERVER,
-    arn_problem,
-    email_problem,
-    id_problem,
-    known,
-    text_problem,
-)
-from ultracluster.planning._types import (
-    as_list,
-    check_fields,
-    check_types,
-    checked,
-    checked_except,
-    shown,
-    token_errors,
-    type_errors,
-)
+from ultracluster.planning._once import once as once
+from ultracluster.planning._perimeter import ORGANISATION as ORGANISATION
+from ultracluster.planning._perimeter import perimeter_condition as perimeter_condition
+from ultracluster.planning._perimeter import perimeter_problems as perimeter_problems
+from ultracluster.planning._plan import Figure as Figure
+from ultracluster.planning._plan import Kind as Kind
+from ultracluster.planning._plan import Plan as Plan
+from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
+from ultracluster.planning._regions import region_of as region_of
+from ultracluster.planning._regions import security_groups as security_groups
+from ultracluster.planning._regions import zone_problems as zone_problems
+from ultracluster.planning._texts import NFS_EXPORT as NFS_EXPORT
+from ultracluster.planning._texts import NFS_SERVER as NFS_SERVER
+from ultracluster.planning._texts import arn_problem as arn_problem
+from ultracluster.planning._texts import email_problem as email_problem
+from ultracluster.planning._texts import id_problem as id_problem
+from ultracluster.planning._texts import known as known
+from ultracluster.planning._texts import text_problem as text_problem
+from ultracluster.planning._types import as_list as as_list
+from ultracluster.planning._types import check_fields as check_fields
+from ultracluster.planning._types import check_types as check_types
+from ultracluster.planning._types import checked as checked
+from ultracluster.planning._types import checked_except as checked_except
+from ultracluster.planning._types import shown as shown
+from ultracluster.planning._types import token_errors as token_errors
+from ultracluster.planning._types import type_errors as type_errors
 
-__all__ = [
-    "NFS_EXPORT",
-    "NFS_SERVER",
-    "ORGANISATION",
-    "OTHER_REGION",
-    "Figure",
-    "Kind",
-    "Plan",
-    "arn_problem",
-    "as_list",
-    "check_fields",
-    "check_types",
-    "checked",
-    "checked_except",
-    "email_problem",
-    "id_problem",
-    "known",
-    "once",
-    "perimeter_condition",
-    "perimeter_problems",
-    "region_of",
-    "security_groups",
-    "shown",
-    "text_problem",
-    "token_errors",
-    "type_errors",
-    "zone_problems",
-]
 _PACKAGES = ("capacity", "home", "lustre", "network", "s3", "slurm", "workload")
 
 

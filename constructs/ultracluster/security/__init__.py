@@ -1,23 +1,14 @@
 """Roles of nodes, and checks of keys and policies."""
 
-from ultracluster.security._accepted import acknowledge_accepted, construct_warnings
-from ultracluster.security._compliance import FINDINGS, Finding, acknowledge_compliance, packs_of
-from ultracluster.security._managed_policies import add_managed_policy
-from ultracluster.security._node_role import NodeRole
-from ultracluster.security._same_region import check_same_region
-from ultracluster.security._shown import acknowledge_wildcards, shown, wildcard_finding
-
-__all__ = [
-    "FINDINGS",
-    "Finding",
-    "NodeRole",
-    "acknowledge_accepted",
-    "acknowledge_compliance",
-    "acknowledge_wildcards",
-    "add_managed_policy",
-    "check_same_region",
-    "construct_warnings",
-    "packs_of",
-    "shown",
-    "wildcard_finding",
-]
+from ultracluster.security._accepted import acknowledge_accepted as acknowledge_accepted
+from ultracluster.security._accepted import construct_warnings as construct_warnings
+from ultracluster.security._compliance import FINDINGS as FINDINGS
+from ultracluster.security._compliance import Finding as Finding
+from ultracluster.security._compliance import acknowledge_compliance as acknowledge_compliance
+from ultracluster.security._compliance import packs_of as packs_of
+from ultracluster.security._managed_policies import add_managed_policy as add_managed_policy
+from ultracluster.security._node_role import NodeRole as NodeRole
+from ultracluster.security._same_region import check_same_region as check_same_region
+from ultracluster.security._shown import acknowledge_wildcards as acknowledge_wildcards
+from ultracluster.security._shown import shown as shown
+from ultracluster.security._shown import wildcard_finding as wildcard_finding

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from support.contracts._row import Connects, Grants, No, Row, Twin
 from support.contracts._world import ACCOUNT, REGION, World, assembly
+from support.faces import names_of_face
 
 __all__ = [
     "ACCOUNT",
@@ -52,7 +53,7 @@ def exported() -> dict[str, type[Construct]]:
     result: dict[str, type[Construct]] = {}
     for package in PACKAGES:
         face = importlib.import_module(f"ultracluster.{package}")
-        for name in face.__all__:
+        for name in names_of_face(face.__name__):
             value = getattr(face, name)
             if inspect.isclass(value) and issubclass(value, Construct):
                 result[f"{package}.{name}"] = value

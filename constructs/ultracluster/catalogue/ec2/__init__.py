@@ -1,122 +1,70 @@
 """Facts about EC2: instance types, GPUs, network cards, UltraServers, zones, quotas; each with source and date."""
 
-from ultracluster.catalogue.ec2 import _software as image_software
-from ultracluster.catalogue.ec2._creation_times import (
-    ASSUMED_CREATION_MINUTES,
-    QUICK_STACK_MINUTES,
-    creation_minutes,
-)
-from ultracluster.catalogue.ec2._describe import instance_type_from_api
-from ultracluster.catalogue.ec2._general_types import general_type_names
-from ultracluster.catalogue.ec2._gpus import GPUS, Gpu
-from ultracluster.catalogue.ec2._image_builds import BUILD_MINUTES, BUILDERS, CHECKS_NOT_RUN
-from ultracluster.catalogue.ec2._images import ImageFamily, architecture_of, image_parameter, moves, without_driver
-from ultracluster.catalogue.ec2._instance_type import (
-    Architecture,
-    InstanceType,
-    Kind,
-    NetworkCard,
-    Purchase,
-    SoftwareFloor,
-)
-from ultracluster.catalogue.ec2._interfaces import (
-    LAYOUTS,
-    Interface,
-    Layout,
-    addresses,
-    check_interfaces,
-    default_layout,
-    interfaces,
-)
-from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES, nccl_figure, nccl_nodes
-from ultracluster.catalogue.ec2._nvlink import nvlinks
-from ultracluster.catalogue.ec2._offerings import CAPACITY_BLOCKS, OFFERED, READ_ON, offered_in
-from ultracluster.catalogue.ec2._partitions import domain_of, partition_of, partition_problem
-from ultracluster.catalogue.ec2._quotas import (
-    ELASTIC_IPS_QUOTA,
-    INSTANCES_IN_CAPACITY_BLOCKS,
-    INSTANCES_PER_CAPACITY_BLOCK,
-    INSTANCES_PER_SPREAD_GROUP,
-    LUSTRE_EFA_CONNECTIONS,
-    NETWORK_INTERFACES_PER_REGION,
-    NETWORK_INTERFACES_QUOTA,
-    PARTITIONS_PER_GROUP,
-    PCS_NODE_GROUPS_PER_CLUSTER,
-    RESERVED_ADDRESSES_PER_SUBNET,
-    VPCS_QUOTA,
-    VcpuQuota,
-    vcpu_quota,
-)
-from ultracluster.catalogue.ec2._software_set import REPORTED, oldest_software, software_set
-from ultracluster.catalogue.ec2._types import INSTANCE_TYPES, instance_type, known_type
-from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS, UltraServer, ultraserver
-from ultracluster.catalogue.ec2._zones import REGIONS, ZONE_ID, is_local_zone, region_of_zone
+from ultracluster.catalogue.ec2 import _software
+from ultracluster.catalogue.ec2._creation_times import ASSUMED_CREATION_MINUTES as ASSUMED_CREATION_MINUTES
+from ultracluster.catalogue.ec2._creation_times import QUICK_STACK_MINUTES as QUICK_STACK_MINUTES
+from ultracluster.catalogue.ec2._creation_times import creation_minutes as creation_minutes
+from ultracluster.catalogue.ec2._describe import instance_type_from_api as instance_type_from_api
+from ultracluster.catalogue.ec2._general_types import general_type_names as general_type_names
+from ultracluster.catalogue.ec2._gpus import GPUS as GPUS
+from ultracluster.catalogue.ec2._gpus import Gpu as Gpu
+from ultracluster.catalogue.ec2._image_builds import BUILD_MINUTES as BUILD_MINUTES
+from ultracluster.catalogue.ec2._image_builds import BUILDERS as BUILDERS
+from ultracluster.catalogue.ec2._image_builds import CHECKS_NOT_RUN as CHECKS_NOT_RUN
+from ultracluster.catalogue.ec2._images import ImageFamily as ImageFamily
+from ultracluster.catalogue.ec2._images import architecture_of as architecture_of
+from ultracluster.catalogue.ec2._images import image_parameter as image_parameter
+from ultracluster.catalogue.ec2._images import moves as moves
+from ultracluster.catalogue.ec2._images import without_driver as without_driver
+from ultracluster.catalogue.ec2._instance_type import Architecture as Architecture
+from ultracluster.catalogue.ec2._instance_type import InstanceType as InstanceType
+from ultracluster.catalogue.ec2._instance_type import Kind as Kind
+from ultracluster.catalogue.ec2._instance_type import NetworkCard as NetworkCard
+from ultracluster.catalogue.ec2._instance_type import Purchase as Purchase
+from ultracluster.catalogue.ec2._instance_type import SoftwareFloor as SoftwareFloor
+from ultracluster.catalogue.ec2._interfaces import LAYOUTS as LAYOUTS
+from ultracluster.catalogue.ec2._interfaces import Interface as Interface
+from ultracluster.catalogue.ec2._interfaces import Layout as Layout
+from ultracluster.catalogue.ec2._interfaces import addresses as addresses
+from ultracluster.catalogue.ec2._interfaces import check_interfaces as check_interfaces
+from ultracluster.catalogue.ec2._interfaces import default_layout as default_layout
+from ultracluster.catalogue.ec2._interfaces import interfaces as interfaces
+from ultracluster.catalogue.ec2._nccl_floors import NCCL_FIGURES as NCCL_FIGURES
+from ultracluster.catalogue.ec2._nccl_floors import nccl_figure as nccl_figure
+from ultracluster.catalogue.ec2._nccl_floors import nccl_nodes as nccl_nodes
+from ultracluster.catalogue.ec2._nvlink import nvlinks as nvlinks
+from ultracluster.catalogue.ec2._offerings import CAPACITY_BLOCKS as CAPACITY_BLOCKS
+from ultracluster.catalogue.ec2._offerings import OFFERED as OFFERED
+from ultracluster.catalogue.ec2._offerings import READ_ON as READ_ON
+from ultracluster.catalogue.ec2._offerings import offered_in as offered_in
+from ultracluster.catalogue.ec2._partitions import domain_of as domain_of
+from ultracluster.catalogue.ec2._partitions import partition_of as partition_of
+from ultracluster.catalogue.ec2._partitions import partition_problem as partition_problem
+from ultracluster.catalogue.ec2._quotas import ELASTIC_IPS_QUOTA as ELASTIC_IPS_QUOTA
+from ultracluster.catalogue.ec2._quotas import INSTANCES_IN_CAPACITY_BLOCKS as INSTANCES_IN_CAPACITY_BLOCKS
+from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_CAPACITY_BLOCK as INSTANCES_PER_CAPACITY_BLOCK
+from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_SPREAD_GROUP as INSTANCES_PER_SPREAD_GROUP
+from ultracluster.catalogue.ec2._quotas import LUSTRE_EFA_CONNECTIONS as LUSTRE_EFA_CONNECTIONS
+from ultracluster.catalogue.ec2._quotas import NETWORK_INTERFACES_PER_REGION as NETWORK_INTERFACES_PER_REGION
+from ultracluster.catalogue.ec2._quotas import NETWORK_INTERFACES_QUOTA as NETWORK_INTERFACES_QUOTA
+from ultracluster.catalogue.ec2._quotas import PARTITIONS_PER_GROUP as PARTITIONS_PER_GROUP
+from ultracluster.catalogue.ec2._quotas import PCS_NODE_GROUPS_PER_CLUSTER as PCS_NODE_GROUPS_PER_CLUSTER
+from ultracluster.catalogue.ec2._quotas import RESERVED_ADDRESSES_PER_SUBNET as RESERVED_ADDRESSES_PER_SUBNET
+from ultracluster.catalogue.ec2._quotas import VPCS_QUOTA as VPCS_QUOTA
+from ultracluster.catalogue.ec2._quotas import VcpuQuota as VcpuQuota
+from ultracluster.catalogue.ec2._quotas import vcpu_quota as vcpu_quota
+from ultracluster.catalogue.ec2._software_set import REPORTED as REPORTED
+from ultracluster.catalogue.ec2._software_set import oldest_software as oldest_software
+from ultracluster.catalogue.ec2._software_set import software_set as software_set
+from ultracluster.catalogue.ec2._types import INSTANCE_TYPES as INSTANCE_TYPES
+from ultracluster.catalogue.ec2._types import instance_type as instance_type
+from ultracluster.catalogue.ec2._types import known_type as known_type
+from ultracluster.catalogue.ec2._ultraservers import ULTRASERVERS as ULTRASERVERS
+from ultracluster.catalogue.ec2._ultraservers import UltraServer as UltraServer
+from ultracluster.catalogue.ec2._ultraservers import ultraserver as ultraserver
+from ultracluster.catalogue.ec2._zones import REGIONS as REGIONS
+from ultracluster.catalogue.ec2._zones import ZONE_ID as ZONE_ID
+from ultracluster.catalogue.ec2._zones import is_local_zone as is_local_zone
+from ultracluster.catalogue.ec2._zones import region_of_zone as region_of_zone
 
-__all__ = [
-    "ASSUMED_CREATION_MINUTES",
-    "BUILDERS",
-    "BUILD_MINUTES",
-    "CAPACITY_BLOCKS",
-    "CHECKS_NOT_RUN",
-    "ELASTIC_IPS_QUOTA",
-    "GPUS",
-    "INSTANCES_IN_CAPACITY_BLOCKS",
-    "INSTANCES_PER_CAPACITY_BLOCK",
-    "INSTANCES_PER_SPREAD_GROUP",
-    "INSTANCE_TYPES",
-    "LAYOUTS",
-    "LUSTRE_EFA_CONNECTIONS",
-    "NCCL_FIGURES",
-    "NETWORK_INTERFACES_PER_REGION",
-    "NETWORK_INTERFACES_QUOTA",
-    "OFFERED",
-    "PARTITIONS_PER_GROUP",
-    "PCS_NODE_GROUPS_PER_CLUSTER",
-    "QUICK_STACK_MINUTES",
-    "READ_ON",
-    "REGIONS",
-    "REPORTED",
-    "RESERVED_ADDRESSES_PER_SUBNET",
-    "ULTRASERVERS",
-    "VPCS_QUOTA",
-    "ZONE_ID",
-    "Architecture",
-    "Gpu",
-    "ImageFamily",
-    "InstanceType",
-    "Interface",
-    "Kind",
-    "Layout",
-    "NetworkCard",
-    "Purchase",
-    "SoftwareFloor",
-    "UltraServer",
-    "VcpuQuota",
-    "addresses",
-    "architecture_of",
-    "check_interfaces",
-    "creation_minutes",
-    "default_layout",
-    "domain_of",
-    "general_type_names",
-    "image_parameter",
-    "image_software",
-    "instance_type",
-    "instance_type_from_api",
-    "interfaces",
-    "is_local_zone",
-    "known_type",
-    "moves",
-    "nccl_figure",
-    "nccl_nodes",
-    "nvlinks",
-    "offered_in",
-    "oldest_software",
-    "partition_of",
-    "partition_problem",
-    "region_of_zone",
-    "software_set",
-    "ultraserver",
-    "vcpu_quota",
-    "without_driver",
-]
+image_software = _software

@@ -1,38 +1,20 @@
 """Alerts, recording rules and Alertmanager configuration."""
 
-from ultracluster.monitoring.alerts._alertmanager import (
-    TOPIC_REGION,
-    Receiver,
-    Route,
-    alertmanager,
-    amp_definition,
-    pagerduty,
-    route_problem,
-    sns,
-)
-from ultracluster.monitoring.alerts._all import ALERTS, RUNBOOKS
-from ultracluster.monitoring.alerts._promql import promql_problem
-from ultracluster.monitoring.alerts._rule_check import RULE_FILE, rule_problems, rules_quota_problems
-from ultracluster.monitoring.alerts._rules import GRAFANA, rules
-from ultracluster.monitoring.alerts._tuning import Tuning, tuning_problems
-
-__all__ = [
-    "ALERTS",
-    "GRAFANA",
-    "RULE_FILE",
-    "RUNBOOKS",
-    "TOPIC_REGION",
-    "Receiver",
-    "Route",
-    "Tuning",
-    "alertmanager",
-    "amp_definition",
-    "pagerduty",
-    "promql_problem",
-    "route_problem",
-    "rule_problems",
-    "rules",
-    "rules_quota_problems",
-    "sns",
-    "tuning_problems",
-]
+from ultracluster.monitoring.alerts._alertmanager import TOPIC_REGION as TOPIC_REGION
+from ultracluster.monitoring.alerts._alertmanager import Receiver as Receiver
+from ultracluster.monitoring.alerts._alertmanager import Route as Route
+from ultracluster.monitoring.alerts._alertmanager import alertmanager as alertmanager
+from ultracluster.monitoring.alerts._alertmanager import amp_definition as amp_definition
+from ultracluster.monitoring.alerts._alertmanager import pagerduty as pagerduty
+from ultracluster.monitoring.alerts._alertmanager import route_problem as route_problem
+from ultracluster.monitoring.alerts._alertmanager import sns as sns
+from ultracluster.monitoring.alerts._all import ALERTS as ALERTS
+from ultracluster.monitoring.alerts._all import RUNBOOKS as RUNBOOKS
+from ultracluster.monitoring.alerts._promql import promql_problem as promql_problem
+from ultracluster.monitoring.alerts._rule_check import RULE_FILE as RULE_FILE
+from ultracluster.monitoring.alerts._rule_check import rule_problems as rule_problems
+from ultracluster.monitoring.alerts._rule_check import rules_quota_problems as rules_quota_problems
+from ultracluster.monitoring.alerts._rules import GRAFANA as GRAFANA
+from ultracluster.monitoring.alerts._rules import rules as rules
+from ultracluster.monitoring.alerts._tuning import Tuning as Tuning
+from ultracluster.monitoring.alerts._tuning import tuning_problems as tuning_problems

@@ -11,67 +11,36 @@ Names follow Prometheus' conventions (https://prometheus.io/docs/practices/namin
   A ratio of two metrics is `ratio`.
 """
 
-from ultracluster.monitoring.names._all import FAMILIES, METRICS, OTHERS, metrics
-from ultracluster.monitoring.names._fleet import (
-    CAPACITY_END,
-    CLUSTER_METRICS,
-    EXPECTED_NODES,
-    JOB_CAUSE,
-    JOB_PROBLEM,
-    KUBERNETES_METRICS,
-    NODE_CHECKS,
-    PROBLEM,
-    PROBLEM_CAUSE,
-    PROBLEM_FIRST,
-    PROBLEM_START,
-    SLURM_JOB_STATES,
-    SLURM_METRICS,
-    SLURM_NODE_STATES,
-)
-from ultracluster.monitoring.names._gpu import (
-    CLOCK_EVENTS_WINDOW,
-    DCGM_METRICS,
-    POD_OF_JOB,
-    RESTART_SELECTOR,
-    XID_WINDOW,
-)
-from ultracluster.monitoring.names._job import JOB_INFO, OUTAGE
-from ultracluster.monitoring.names._metric import NODE, Metric, Profile, Source
-from ultracluster.monitoring.names._node import EFA_COUNTERS, EFA_COUNTERS_FULL
-from ultracluster.monitoring.names._reading import read_from_exporters, reads
-
-__all__ = [
-    "CAPACITY_END",
-    "CLOCK_EVENTS_WINDOW",
-    "CLUSTER_METRICS",
-    "DCGM_METRICS",
-    "EFA_COUNTERS",
-    "EFA_COUNTERS_FULL",
-    "EXPECTED_NODES",
-    "FAMILIES",
-    "JOB_CAUSE",
-    "JOB_INFO",
-    "JOB_PROBLEM",
-    "KUBERNETES_METRICS",
-    "METRICS",
-    "NODE",
-    "NODE_CHECKS",
-    "OTHERS",
-    "OUTAGE",
-    "POD_OF_JOB",
-    "PROBLEM",
-    "PROBLEM_CAUSE",
-    "PROBLEM_FIRST",
-    "PROBLEM_START",
-    "RESTART_SELECTOR",
-    "SLURM_JOB_STATES",
-    "SLURM_METRICS",
-    "SLURM_NODE_STATES",
-    "XID_WINDOW",
-    "Metric",
-    "Profile",
-    "Source",
-    "metrics",
-    "read_from_exporters",
-    "reads",
-]
+from ultracluster.monitoring.names._all import FAMILIES as FAMILIES
+from ultracluster.monitoring.names._all import METRICS as METRICS
+from ultracluster.monitoring.names._all import OTHERS as OTHERS
+from ultracluster.monitoring.names._all import metrics as metrics
+from ultracluster.monitoring.names._fleet import CAPACITY_END as CAPACITY_END
+from ultracluster.monitoring.names._fleet import CLUSTER_METRICS as CLUSTER_METRICS
+from ultracluster.monitoring.names._fleet import EXPECTED_NODES as EXPECTED_NODES
+from ultracluster.monitoring.names._fleet import JOB_CAUSE as JOB_CAUSE
+from ultracluster.monitoring.names._fleet import JOB_PROBLEM as JOB_PROBLEM
+from ultracluster.monitoring.names._fleet import KUBERNETES_METRICS as KUBERNETES_METRICS
+from ultracluster.monitoring.names._fleet import NODE_CHECKS as NODE_CHECKS
+from ultracluster.monitoring.names._fleet import PROBLEM as PROBLEM
+from ultracluster.monitoring.names._fleet import PROBLEM_CAUSE as PROBLEM_CAUSE
+from ultracluster.monitoring.names._fleet import PROBLEM_FIRST as PROBLEM_FIRST
+from ultracluster.monitoring.names._fleet import PROBLEM_START as PROBLEM_START
+from ultracluster.monitoring.names._fleet import SLURM_JOB_STATES as SLURM_JOB_STATES
+from ultracluster.monitoring.names._fleet import SLURM_METRICS as SLURM_METRICS
+from ultracluster.monitoring.names._fleet import SLURM_NODE_STATES as SLURM_NODE_STATES
+from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW as CLOCK_EVENTS_WINDOW
+from ultracluster.monitoring.names._gpu import DCGM_METRICS as DCGM_METRICS
+from ultracluster.monitoring.names._gpu import POD_OF_JOB as POD_OF_JOB
+from ultracluster.monitoring.names._gpu import RESTART_SELECTOR as RESTART_SELECTOR
+from ultracluster.monitoring.names._gpu import XID_WINDOW as XID_WINDOW
+from ultracluster.monitoring.names._job import JOB_INFO as JOB_INFO
+from ultracluster.monitoring.names._job import OUTAGE as OUTAGE
+from ultracluster.monitoring.names._metric import NODE as NODE
+from ultracluster.monitoring.names._metric import Metric as Metric
+from ultracluster.monitoring.names._metric import Profile as Profile
+from ultracluster.monitoring.names._metric import Source as Source
+from ultracluster.monitoring.names._node import EFA_COUNTERS as EFA_COUNTERS
+from ultracluster.monitoring.names._node import EFA_COUNTERS_FULL as EFA_COUNTERS_FULL
+from ultracluster.monitoring.names._reading import read_from_exporters as read_from_exporters
+from ultracluster.monitoring.names._reading import reads as reads

@@ -1,101 +1,47 @@
 """Purchase options, placement, UltraServers, machine images and vCPU quotas."""
 
-from ultracluster.planning.capacity._domains import domains_for, segment
-from ultracluster.planning.capacity._image import (
-    KERNEL,
-    VERSION,
-    BuiltImage,
-    Image,
-    built_image_parameter,
-    check_image,
-    check_parent,
-)
-from ultracluster.planning.capacity._placement import (
-    PLACEMENT,
-    STRATEGIES,
-    NamedGroup,
-    PlacementOption,
-    Strategy,
-    placement,
-)
-from ultracluster.planning.capacity._purchase import Purchase, Service, check_sold, purchase
-from ultracluster.planning.capacity._purchase_options import (
-    Block,
-    Capacity,
-    CapacityBlock,
-    InterruptibleReservation,
-    OnDemand,
-    OpenReservation,
-    ReservationGroup,
-    Reserved,
-    Spot,
-    TargetedReservation,
-    TrainingPlan,
-    UltraServerBlock,
-)
-from ultracluster.planning.capacity._reservation_ids import (
-    check_group_arn,
-    check_reservation_id,
-    check_training_plan_arn,
-    is_token,
-)
-from ultracluster.planning.capacity._scaling import (
-    as_of,
-    check_count,
-    check_end,
-    check_static_nodes,
-    runs_until,
-    starts_at,
-    static_nodes,
-    waits,
-    waits_for_command,
-)
-from ultracluster.planning.capacity._vcpus import vcpu_needs
-
-__all__ = [
-    "KERNEL",
-    "PLACEMENT",
-    "STRATEGIES",
-    "VERSION",
-    "Block",
-    "BuiltImage",
-    "Capacity",
-    "CapacityBlock",
-    "Image",
-    "InterruptibleReservation",
-    "NamedGroup",
-    "OnDemand",
-    "OpenReservation",
-    "PlacementOption",
-    "Purchase",
-    "ReservationGroup",
-    "Reserved",
-    "Service",
-    "Spot",
-    "Strategy",
-    "TargetedReservation",
-    "TrainingPlan",
-    "UltraServerBlock",
-    "as_of",
-    "built_image_parameter",
-    "check_count",
-    "check_end",
-    "check_group_arn",
-    "check_image",
-    "check_parent",
-    "check_reservation_id",
-    "check_sold",
-    "check_static_nodes",
-    "check_training_plan_arn",
-    "domains_for",
-    "is_token",
-    "placement",
-    "purchase",
-    "runs_until",
-    "segment",
-    "starts_at",
-    "static_nodes",
-    "vcpu_needs",
-    "waits",
-    "waits_for_command",
-]
+from ultracluster.planning.capacity._domains import domains_for as domains_for
+from ultracluster.planning.capacity._domains import segment as segment
+from ultracluster.planning.capacity._image import KERNEL as KERNEL
+from ultracluster.planning.capacity._image import VERSION as VERSION
+from ultracluster.planning.capacity._image import BuiltImage as BuiltImage
+from ultracluster.planning.capacity._image import Image as Image
+from ultracluster.planning.capacity._image import built_image_parameter as built_image_parameter
+from ultracluster.planning.capacity._image import check_image as check_image
+from ultracluster.planning.capacity._image import check_parent as check_parent
+from ultracluster.planning.capacity._placement import PLACEMENT as PLACEMENT
+from ultracluster.planning.capacity._placement import STRATEGIES as STRATEGIES
+from ultracluster.planning.capacity._placement import NamedGroup as NamedGroup
+from ultracluster.planning.capacity._placement import PlacementOption as PlacementOption
+from ultracluster.planning.capacity._placement import Strategy as Strategy
+from ultracluster.planning.capacity._placement import placement as placement
+from ultracluster.planning.capacity._purchase import Purchase as Purchase
+from ultracluster.planning.capacity._purchase import Service as Service
+from ultracluster.planning.capacity._purchase import check_sold as check_sold
+from ultracluster.planning.capacity._purchase import purchase as purchase
+from ultracluster.planning.capacity._purchase_options import Block as Block
+from ultracluster.planning.capacity._purchase_options import Capacity as Capacity
+from ultracluster.planning.capacity._purchase_options import CapacityBlock as CapacityBlock
+from ultracluster.planning.capacity._purchase_options import InterruptibleReservation as InterruptibleReservation
+from ultracluster.planning.capacity._purchase_options import OnDemand as OnDemand
+from ultracluster.planning.capacity._purchase_options import OpenReservation as OpenReservation
+from ultracluster.planning.capacity._purchase_options import ReservationGroup as ReservationGroup
+from ultracluster.planning.capacity._purchase_options import Reserved as Reserved
+from ultracluster.planning.capacity._purchase_options import Spot as Spot
+from ultracluster.planning.capacity._purchase_options import TargetedReservation as TargetedReservation
+from ultracluster.planning.capacity._purchase_options import TrainingPlan as TrainingPlan
+from ultracluster.planning.capacity._purchase_options import UltraServerBlock as UltraServerBlock
+from ultracluster.planning.capacity._reservation_ids import check_group_arn as check_group_arn
+from ultracluster.planning.capacity._reservation_ids import check_reservation_id as check_reservation_id
+from ultracluster.planning.capacity._reservation_ids import check_training_plan_arn as check_training_plan_arn
+from ultracluster.planning.capacity._reservation_ids import is_token as is_token
+from ultracluster.planning.capacity._scaling import as_of as as_of
+from ultracluster.planning.capacity._scaling import check_count as check_count
+from ultracluster.planning.capacity._scaling import check_end as check_end
+from ultracluster.planning.capacity._scaling import check_static_nodes as check_static_nodes
+from ultracluster.planning.capacity._scaling import runs_until as runs_until
+from ultracluster.planning.capacity._scaling import starts_at as starts_at
+from ultracluster.planning.capacity._scaling import static_nodes as static_nodes
+from ultracluster.planning.capacity._scaling import waits as waits
+from ultracluster.planning.capacity._scaling import waits_for_command as waits_for_command
+from ultracluster.planning.capacity._vcpus import vcpu_needs as vcpu_needs

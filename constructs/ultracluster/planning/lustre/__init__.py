@@ -1,76 +1,41 @@
 """FSx for Lustre: file systems sized from a goal, data repository associations, checkpoints."""
 
-from ultracluster.planning.lustre._associations import (
-    ASSOCIATION,
-    ASSOCIATION_FILE_SYSTEM,
-    ASSOCIATION_LIMIT,
-    ASSOCIATION_OVERLAP,
-    BOTH_WAYS,
-    EXPORTS_DELETIONS,
-    UNVERSIONED,
-    Association,
-    association_warnings,
-    bucket_problems,
-    check_associations,
-)
-from ultracluster.planning.lustre._check import LUSTRE_BACKUPS, LUSTRE_SOLD, check_capacity, check_lustre
-from ultracluster.planning.lustre._checkpoints import Checkpoint, CheckpointTimes, checkpoint_bytes, checkpoint_times
-from ultracluster.planning.lustre._clients import LustreClients
-from ultracluster.planning.lustre._goal import LustreGoal
-from ultracluster.planning.lustre._kind import kind_of
-from ultracluster.planning.lustre._offer import LustreOffer, lustre_offer
-from ultracluster.planning.lustre._plan import LustrePlan, plan_lustre
-from ultracluster.planning.lustre._release_tasks import RELEASE_TASK, check_release, task_path
-from ultracluster.planning.lustre._schedules import SCHEDULE, check_schedule
-from ultracluster.planning.lustre._spec import (
-    DEPLOYMENT_TYPES,
-    FILE_SYSTEM_ID,
-    MAINTENANCE,
-    MOUNT_NAME,
-    STORAGE_TYPES,
-    LustreOverrides,
-    LustreSpec,
-)
-from ultracluster.planning.lustre._updates import update_problems
-
-__all__ = [
-    "ASSOCIATION",
-    "ASSOCIATION_FILE_SYSTEM",
-    "ASSOCIATION_LIMIT",
-    "ASSOCIATION_OVERLAP",
-    "BOTH_WAYS",
-    "DEPLOYMENT_TYPES",
-    "EXPORTS_DELETIONS",
-    "FILE_SYSTEM_ID",
-    "LUSTRE_BACKUPS",
-    "LUSTRE_SOLD",
-    "MAINTENANCE",
-    "MOUNT_NAME",
-    "RELEASE_TASK",
-    "SCHEDULE",
-    "STORAGE_TYPES",
-    "UNVERSIONED",
-    "Association",
-    "Checkpoint",
-    "CheckpointTimes",
-    "LustreClients",
-    "LustreGoal",
-    "LustreOffer",
-    "LustreOverrides",
-    "LustrePlan",
-    "LustreSpec",
-    "association_warnings",
-    "bucket_problems",
-    "check_associations",
-    "check_capacity",
-    "check_lustre",
-    "check_release",
-    "check_schedule",
-    "checkpoint_bytes",
-    "checkpoint_times",
-    "kind_of",
-    "lustre_offer",
-    "plan_lustre",
-    "task_path",
-    "update_problems",
-]
+from ultracluster.planning.lustre._associations import ASSOCIATION as ASSOCIATION
+from ultracluster.planning.lustre._associations import ASSOCIATION_FILE_SYSTEM as ASSOCIATION_FILE_SYSTEM
+from ultracluster.planning.lustre._associations import ASSOCIATION_LIMIT as ASSOCIATION_LIMIT
+from ultracluster.planning.lustre._associations import ASSOCIATION_OVERLAP as ASSOCIATION_OVERLAP
+from ultracluster.planning.lustre._associations import BOTH_WAYS as BOTH_WAYS
+from ultracluster.planning.lustre._associations import EXPORTS_DELETIONS as EXPORTS_DELETIONS
+from ultracluster.planning.lustre._associations import UNVERSIONED as UNVERSIONED
+from ultracluster.planning.lustre._associations import Association as Association
+from ultracluster.planning.lustre._associations import association_warnings as association_warnings
+from ultracluster.planning.lustre._associations import bucket_problems as bucket_problems
+from ultracluster.planning.lustre._associations import check_associations as check_associations
+from ultracluster.planning.lustre._check import LUSTRE_BACKUPS as LUSTRE_BACKUPS
+from ultracluster.planning.lustre._check import LUSTRE_SOLD as LUSTRE_SOLD
+from ultracluster.planning.lustre._check import check_capacity as check_capacity
+from ultracluster.planning.lustre._check import check_lustre as check_lustre
+from ultracluster.planning.lustre._checkpoints import Checkpoint as Checkpoint
+from ultracluster.planning.lustre._checkpoints import CheckpointTimes as CheckpointTimes
+from ultracluster.planning.lustre._checkpoints import checkpoint_bytes as checkpoint_bytes
+from ultracluster.planning.lustre._checkpoints import checkpoint_times as checkpoint_times
+from ultracluster.planning.lustre._clients import LustreClients as LustreClients
+from ultracluster.planning.lustre._goal import LustreGoal as LustreGoal
+from ultracluster.planning.lustre._kind import kind_of as kind_of
+from ultracluster.planning.lustre._offer import LustreOffer as LustreOffer
+from ultracluster.planning.lustre._offer import lustre_offer as lustre_offer
+from ultracluster.planning.lustre._plan import LustrePlan as LustrePlan
+from ultracluster.planning.lustre._plan import plan_lustre as plan_lustre
+from ultracluster.planning.lustre._release_tasks import RELEASE_TASK as RELEASE_TASK
+from ultracluster.planning.lustre._release_tasks import check_release as check_release
+from ultracluster.planning.lustre._release_tasks import task_path as task_path
+from ultracluster.planning.lustre._schedules import SCHEDULE as SCHEDULE
+from ultracluster.planning.lustre._schedules import check_schedule as check_schedule
+from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES as DEPLOYMENT_TYPES
+from ultracluster.planning.lustre._spec import FILE_SYSTEM_ID as FILE_SYSTEM_ID
+from ultracluster.planning.lustre._spec import MAINTENANCE as MAINTENANCE
+from ultracluster.planning.lustre._spec import MOUNT_NAME as MOUNT_NAME
+from ultracluster.planning.lustre._spec import STORAGE_TYPES as STORAGE_TYPES
+from ultracluster.planning.lustre._spec import LustreOverrides as LustreOverrides
+from ultracluster.planning.lustre._spec import LustreSpec as LustreSpec
+from ultracluster.planning.lustre._updates import update_problems as update_problems

@@ -1,20 +1,9 @@
 """Subnets and addresses, and the reach of EFA."""
 
-from ultracluster.planning.network._addresses import (
-    SubnetPlan,
-    largest_training_subnet,
-    plan_subnets,
-    plan_zone_subnets,
-    subnet_capacity,
-)
-from ultracluster.planning.network._efa_reach import EFA_REACH, check_efa_reach
-
-__all__ = [
-    "EFA_REACH",
-    "SubnetPlan",
-    "check_efa_reach",
-    "largest_training_subnet",
-    "plan_subnets",
-    "plan_zone_subnets",
-    "subnet_capacity",
-]
+from ultracluster.planning.network._addresses import SubnetPlan as SubnetPlan
+from ultracluster.planning.network._addresses import largest_training_subnet as largest_training_subnet
+from ultracluster.planning.network._addresses import plan_subnets as plan_subnets
+from ultracluster.planning.network._addresses import plan_zone_subnets as plan_zone_subnets
+from ultracluster.planning.network._addresses import subnet_capacity as subnet_capacity
+from ultracluster.planning.network._efa_reach import EFA_REACH as EFA_REACH
+from ultracluster.planning.network._efa_reach import check_efa_reach as check_efa_reach

@@ -1,0 +1,19 @@
+"""Names that the face of a package exports."""
+
+import ast
+import importlib
+from pathlib import Path
+
+
+def names_of_face(package: str) -> list[str]:
+    """Names of a package that others may import: its `__all__`, or else what its `__init__.py` imports as itself."""
+    module = importlib.import_module(package)
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    names = []
+    for node in ast.parse(Path(str(module.__file__)).read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            names += [alias.asname for alias in node.names if alias.asname]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            names += [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return names
