@@ -102,7 +102,7 @@ _WHY = {
     ),
     "IAM5": (
         "The actions have no resource-level permission, or the resource is not known at synthesis. "
-        "[Each statement](../operations/security.md#statements-on-all-resources) has its reason",
+        "[Each statement](../guides/network.md#statements-on-all-resources) has its reason",
         "service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html",
     ),
     "S1": (

@@ -1,4 +1,4 @@
-"""Commands of docs/guides/plan.md."""
+"""Commands of the section on plans of docs/guides/cluster-file.md."""
 
 import re
 import shlex
@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 from support import ROOT
 from ultracluster.cli import app
 
-PAGE = (ROOT / "docs" / "guides" / "plan.md").read_text()
+PAGE = (ROOT / "docs" / "guides" / "cluster-file.md").read_text()
+SECTION = PAGE.partition("## Plan it for a model\n")[2].partition("\n## ")[0]
 # A command, and the lines of its output that the page shows.
 COMMANDS = [
     (command, shown.strip("\n"))
-    for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    for block in re.findall(r"^```console\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 ]
 

@@ -10,8 +10,8 @@ from support import ROOT
 from support.templates import templates
 from ultracluster import clusterfile
 
-PAGE = (ROOT / "docs/operations/security.md").read_text()
-SECTION = PAGE.partition("## Statements on all resources")[2].partition("\n## ")[0]
+PAGE = (ROOT / "docs/guides/network.md").read_text()
+SECTION = PAGE.partition("### Statements on all resources")[2].partition("\n### ")[0]
 
 
 def broad_statements(content: Any) -> Iterator[dict[str, Any]]:

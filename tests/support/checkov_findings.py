@@ -57,7 +57,7 @@ CHECKOV_FINDINGS = (
         "((Slurm|Grafana)?NodeRole|LoginRole|HyperPodRole|HostRole|Nodes|OwnNodes|Nodes(X86|Arm)Role)DefaultPolicy"
         "|AdministratorPolicy|.*AccessLoadBalancersDefaultPolicy",
         _IAM,
-        "[Each statement](../operations/security.md#statements-on-all-resources) with its reason",
+        "[Each statement](../guides/network.md#statements-on-all-resources) with its reason",
     ),
     CheckovFinding(
         "CKV_AWS_109",

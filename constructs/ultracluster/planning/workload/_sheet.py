@@ -6,7 +6,7 @@ from ultracluster.planning import Figure
 
 #: Source of what follows from other figures alone.
 ARITHMETIC = "arithmetic"
-STEP = "model of a step, fitted to published runs: docs/guides/plan.md"
+STEP = "model of a step, fitted to published runs: docs/guides/cluster-file.md"
 ZERO = "ZeRO, https://arxiv.org/abs/1910.02054; activations: https://arxiv.org/abs/2205.05198"
 
 
