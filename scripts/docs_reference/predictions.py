@@ -3,7 +3,8 @@
 from docs_reference.markdown import page, table
 
 _ABOUT = """Throughput of published training runs, and what
-[`ultracluster plan`](../guides/cluster-file.md#accuracy) predicts for them. No published throughput, MFU or time is an input. Sources are in `tests/support/published_runs.py`."""
+[`ultracluster plan`](../guides/cluster-file.md#accuracy) predicts for them. No published throughput, MFU or time is an
+input. Sources are in `tests/support/published_runs.py`."""
 _OUTSIDE = """The planner predicts these too high: mixtures of experts on B200 behind x86 CPUs, and FSDP across two
 NVLink domains."""
 _HEADER = ("run", "published tokens/s per GPU", "predicted", "error")
