@@ -18,7 +18,7 @@ from ultracluster.catalogue.schedulers import eks_add_ons
 from ultracluster.clusterfile import loads
 from ultracluster.eks._add_ons import _settings
 from ultracluster.eks._pod_logs import pod_log_values
-from ultracluster.monitoring import cluster_dashboards
+from ultracluster.monitoring import cluster_dashboards, describe
 from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
 from ultracluster.observability import CloudWatchGrants
 
@@ -201,6 +201,9 @@ def test_a_cluster_has_the_dashboard_where_something_sends_its_logs(example: str
     boards, groups = cluster_dashboards(cluster, lustre=False)
     assert (groups or "") == log_groups.format(cluster.name)
     assert ("ultracluster-logs" in boards) is bool(log_groups)
+    lines = [line for line in describe(cluster).lines if line.startswith("logs:")]
+    assert bool(lines) is not bool(log_groups)
+    assert all("kubernetes: {logs: true}" in line for line in lines)
 
 
 def test_the_key_of_logs_creates_the_add_on_without_metrics_that_are_billed() -> None:

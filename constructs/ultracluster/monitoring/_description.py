@@ -70,7 +70,15 @@ def _facts(cluster: ClusterFile) -> dict[str, Any] | None:
 def describe(cluster: ClusterFile) -> Description:
     """Describe volume and cost of the metrics."""
     facts = _facts(cluster)
-    return Description(name="observability", lines=[] if facts is None else _lines(facts), facts=facts)
+    lines = [] if facts is None else _lines(facts)
+    return Description(name="observability", lines=[*lines, *_logs(cluster)], facts=facts)
+
+
+def _logs(cluster: ClusterFile) -> list[str]:
+    add_on, section = cluster.traits.logs_add_on, cluster.kubernetes
+    if not add_on or section.existing is not None or add_on in section.requested_add_ons:
+        return []
+    return ["logs: those of pods end with their nodes; kubernetes: {logs: true} sends them to CloudWatch"]
 
 
 def _lines(facts: Mapping[str, Any]) -> list[str]:
