@@ -347,7 +347,7 @@ def test_the_output_of_a_job_that_ends_between_two_rounds_is_sent(node: Node, mo
     monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
     reader = importlib.import_module("ultracluster_job_output")
     jobs = Job(node, 123457), Job(node, 123458, owner=NOBODY)
-    step = """exec -a "slurmstepd: [$1.batch]" sh -c "sh -c 'echo Traceback; sleep 60; :' >>$2; :" """
+    step = """exec -a "slurmstepd: [$1.batch]" sh -c "sh -c 'echo Traceback; sleep 60; :' >>$2 2>&1; :" """
     steps = [
         subprocess.Popen(["bash", "-c", step, "-", str(job.number), str(job.output)], start_new_session=True)
         for job in jobs

@@ -51,6 +51,12 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
         root = str(slurm.made[name].root)
         printed = [(alone, f"slurm-{alone}.out", line) for line in ("step 1", "Traceback")]
         slurm.until("what it prints is read", lambda: list(new_lines(root, {})) == printed)
+        slurm.run("scancel", alone)
+        errors = slurm.directory / "errors"
+        apart = submit("--exclusive", "--mem=0", f"--error={errors}", script="echo 1; echo 2 >&2; exec sleep 600")
+        printed = [(apart, f"slurm-{apart}.out", "1"), (apart, "errors", "2")]
+        slurm.until("errors are read too", lambda: list(new_lines(root, {})) == printed)
+        alone = apart
         (directories / alone / "output").touch()
         assert list(new_lines(root, {})) == []
         queue = slurm.run("squeue", "--noheader", "--states=RUNNING", "--format=%A|%u|%a|%P|%j")

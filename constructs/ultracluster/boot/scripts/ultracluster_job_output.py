@@ -1,8 +1,8 @@
 """Read the output of jobs on this node, for the program that sends the logs of the node.
 
-It is where the batch script prints, as its process shows. A job may name another in the file `output` of its own
-directory: the path, and the size when the job began; an empty file keeps its output here. What the user wrote is read
-with the user's permissions, and never waited for.
+It is what the batch script prints, and its errors, as its process shows. A job may name another in the file `output` of
+its own directory: the path, and the size when the job began; an empty file keeps its output here. What the user wrote
+is read with the user's permissions, and never waited for.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ DIRECTORIES = "/var/lib/ultracluster/job-metrics/"
 MOST_BYTES, SECONDS = 200_000, 10
 # The step of a batch script, whose child the script is: `slurmstepd: [1001.batch]`.
 _BATCH = re.compile(rb"slurmstepd: \[(\d+)\.batch\]")
+# What follows the job in the key of its errors, where they have a file of their own.
+_ERRORS = ".err"
 # The process that has not come back from a file.
 _HANGING: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -38,14 +40,15 @@ def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, st
             read to its end and forgotten.
     """
     running = find_outputs(root, outputs)
-    for job, output in sorted(outputs.items()):
+    for key, output in sorted(outputs.items()):
+        job = key.replace(_ERRORS, "")
         data = _read(**output)
         # A line that is still being written is read when it is complete.
         partly = job in running and len(data) < MOST_BYTES
         end = data.rfind(b"\n") + 1 if partly else len(data)
         output["offset"] += end
         if job not in running and len(data) < MOST_BYTES:
-            del outputs[job]
+            del outputs[key]
         for line in data[:end].decode(errors="replace").splitlines():
             if line.strip():
                 yield job, os.path.basename(output["path"]), line
@@ -64,7 +67,9 @@ def find_outputs(root: str, outputs: dict[str, Any], *, within: float = math.inf
     scripts = _batch_scripts() if new else {}
     for job, path in new.items():
         name = path + "/output"
-        if output := _named(name) if os.path.lexists(name) else _printed(path, scripts.get(job)):
+        if not os.path.lexists(name):
+            outputs.update(_printed(job, path, scripts.get(job)))
+        elif output := _named(name):
             outputs[job] = output
     return set(running)
 
@@ -109,21 +114,27 @@ def _batch_scripts() -> dict[str, str]:
     return scripts
 
 
-def _printed(directory: str, script: str | None) -> dict[str, Any] | None:
-    """Return path, offset and owner of what the batch script of a job prints to, once it has printed.
+def _printed(job: str, directory: str, script: str | None) -> dict[str, Any]:
+    """Return path, offset and owner of the output and of the errors of a batch script, once it has printed.
 
-    It may be a file of earlier jobs. Its size would be a question to a file system that may not answer.
+    They may be files of earlier jobs. Their size would be a question to a file system that may not answer.
     """
+    outputs: dict[str, Any] = {}
     try:
         owner, process = os.stat(directory).st_uid, f"/proc/{script}"
-        path = os.readlink(process + "/fd/1")
-        with open(process + "/fdinfo/1", encoding="ascii") as file:
-            position = int(file.readline().split()[1])
-        if os.stat(process).st_uid == owner and path.startswith("/") and position:
-            return {"path": path, "offset": max(0, position - MOST_BYTES), "owner": owner}
+        if os.stat(process).st_uid != owner:
+            return {}
+        positions = {}
+        for key, number in ((job + _ERRORS, 2), (job, 1)):
+            path = os.readlink(f"{process}/fd/{number}")
+            with open(f"{process}/fdinfo/{number}", encoding="ascii") as file:
+                positions[path] = int(file.readline().split()[1])
+            outputs[key] = {"path": path, "offset": max(0, positions[path] - MOST_BYTES), "owner": owner}
     except (OSError, ValueError):
-        pass
-    return None
+        return {}
+    if outputs[job]["path"] == outputs[job + _ERRORS]["path"]:
+        del outputs[job + _ERRORS]
+    return outputs if any(positions.values()) else {}
 
 
 def _read(path: str, offset: int, owner: int) -> bytes:
