@@ -44,6 +44,10 @@ _OF_JOBS = (
     ("train_productive_seconds_total", "time in steps that were kept"),
     ("train_lost_seconds_total", "other time, by the label `cause`: `startup`, `checkpoint`, `repeated`"),
     ("train_finished", "1 once the training is over, otherwise 0: alerts on hangs, steps and checkpoints end"),
+    (
+        "train_waiting",
+        "1 while ranks wait for what one of them does on its CPU, otherwise 0: for 45 minutes that is no hang",
+    ),
     ("train_service", "1 if the job is a server, which may wait for requests: neither `JobHung` nor `JobIdleGpus`"),
 )
 _COST = """Active series, sent plus recorded, by [profile](../guides/monitoring.md#what-is-collected). Prices are those

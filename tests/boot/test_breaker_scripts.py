@@ -1,6 +1,7 @@
 """The circuit breaker of drains, its mode, and the replacement of bad nodes, in bash; Slurm and AWS are stand-ins."""
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from ultracluster.boot import breaker_boot, breaker_limit
 
 MOUNTS = "/run/ultracluster/health/mounts"
 METRIC = "/var/lib/node_exporter/textfile_collector/ultracluster_drain.prom"
+REPLACE = METRIC.replace("drain", "replace")
 AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
 FATAL = "ultracluster: devices: XID 79 on GPU 0000:b9:00"
 MODE = "/ultracluster/llama/health-mode"
@@ -191,8 +193,20 @@ def test_the_budget_of_an_hour_holds(node: Node, age: int) -> None:
     assert replace(node) == (3 if age < 3600 else 4)
     terminated = any(line.startswith("ec2") for line in log(node))
     assert terminated is (age > 3600)
-    metric = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_replace.prom")
-    assert f'{{action="replace"}} {0 if terminated else 1}' in metric
+    assert f'{{action="replace"}} {0 if terminated else 1}' in node.read(REPLACE)
+
+
+@pytest.mark.parametrize("well", [False, True])
+def test_each_run_renews_the_time_of_the_metrics_and_a_healthy_node_needs_no_replacement(
+    node: Node, well: bool
+) -> None:
+    for path in (METRIC, REPLACE):
+        os.utime(node.file(path, "x 1\n"), (ago(4000), ago(4000)))
+    node.file(MOUNTS, "ok\n" if well else "failed: /fsx is not mounted\n")
+    # The second run of a check drains, and has nothing to write.
+    assert node.run("drain-on-failure").returncode == 0
+    assert (node.root / METRIC[1:]).stat().st_mtime > ago(60)
+    assert (node.root / REPLACE[1:]).exists() is not well
 
 
 @pytest.mark.parametrize("action", ["ssm put-parameter", "ssm get-parameters-by-path", "ec2 terminate-instances"])

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import urllib.request
 from pathlib import Path
 
@@ -347,6 +348,24 @@ def test_recovery_counts_gpus_by_their_last_word(node: Node) -> None:
     # Of generations before Blackwell the action counts alone.
     kernel_log(node, text.partition("\n")[0] + "\n")
     assert not [name for name in samples(node) if "recovery" in name]
+
+
+def test_a_node_reports_when_an_administrator_dealt_with_its_xids(node: Node) -> None:
+    name = "ultracluster_xids_forgotten_timestamp_seconds"
+    kernel_log(node, "")
+    assert name not in samples(node)
+    node.file("/run/ultracluster/devices/xids-since", "1790000000\n")
+    assert samples(node)[name] == 1790000000
+
+
+def test_metrics_from_before_the_boot_are_deleted(node: Node) -> None:
+    booted = int(time.time()) - 3600
+    node.file("/proc/stat", f"cpu  1234567 0 4567 99999999 12 0 34 0 0 0\nbtime {booted}\n")
+    for name, age in {"ultracluster_drain": -60, "ultracluster_mounts": 60, "other": -60}.items():
+        os.utime(node.file(f"{OUT}/{name}.prom", "x 1\n"), (booted + age,) * 2)
+    samples(node)
+    left = {path.name for path in (node.root / OUT[1:]).glob("[!.]*")}
+    assert left == {"ultracluster_mounts.prom", "other.prom", "ultracluster_node.prom"}
 
 
 def test_both_scripts_include_the_reading_of_recovery() -> None:

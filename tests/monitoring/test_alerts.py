@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT, yaml12
-from support.alert_cases import CASES, at_work, cluster, gpu, node, up
+from support.alert_cases import CASES, active, at_work, cluster, gpu, node, up
 from support.rule_tests import INVENTORY, WORD, all_rules, firing_test, needed, promtool, written
 from support.story_rules import in_cluster, of_clusters
 from ultracluster.monitoring.alerts import ALERTS, rules
@@ -18,7 +18,7 @@ from ultracluster.monitoring.alerts._causes import ENDS_A_JOB
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kubernetes_scraping, slurm_scraping
 from ultracluster.monitoring.collectors._agent import agent_configuration
-from ultracluster.monitoring.names import FAMILIES, METRICS, NODE_CHECKS, Metric, Profile
+from ultracluster.monitoring.names import FAMILIES, METRICS, NODE_CHECKS, PROBLEM_DAY, PROBLEM_START, Metric, Profile
 from ultracluster.monitoring.names._all import OTHERS
 from ultracluster.monitoring.names._fleet import SOURCES
 from ultracluster.monitoring.names._metric import LEVELS
@@ -57,11 +57,14 @@ def test_an_alert_on_a_dead_node_has_its_name_to_the_end(tmp_path: Path) -> None
     # Without the name it would be another alert: resolved, and sent again.
     written(tmp_path, "NodeLost")
     lost = up("1x9", "node", 1) | at_work("1x9", 1) | node("ultracluster_node_info", "1x9", 1, node="train-1")
-    test = firing_test("NodeLost", lost | up("1x200", "node", 2) | at_work("1x200", 2), [(15, True), (140, False)])
+    others = up("1x300", "node", 2) | at_work("1x300", 2)
+    # Longer than two hours, and then the job computes without it.
+    others |= active("0x210 0.5x5 0x90", 2, gpus=2)
+    test = firing_test("NodeLost", lost | others, [(15, True), (205, True), (230, False)])
     query = 'count by (node) (ALERTS{alertname="NodeLost", alertstate="firing"})'
     named = [{"labels": '{node="train-1"}', "value": 1}]
     test["promql_expr_test"] += [
-        {"expr": query, "eval_time": f"{minute}m", "exp_samples": named} for minute in (15, 68, 75, 100, 125)
+        {"expr": query, "eval_time": f"{minute}m", "exp_samples": named} for minute in (15, 68, 75, 100, 190, 205)
     ]
     promtool(tmp_path, [test])
 
@@ -132,7 +135,53 @@ def test_cluster_scrape_jobs_have_the_names_in_the_alert() -> None:
 
 
 def test_no_alert_is_without_its_three_stories() -> None:
-    assert set(CASES) == set(ALERTS) - {"Watchdog"}
+    # The first always fires, and the second takes days: both have tests of their own.
+    assert set(CASES) == set(ALERTS) - {"Watchdog", "NodeLemon"}
+
+
+def test_a_node_with_a_new_fault_on_three_days_of_14_is_a_lemon_until_it_is_replaced(tmp_path: Path) -> None:
+    # Steps of four minutes, and the starts of its alerts as input: all rules for so long would take minutes.
+    wanted = {"NodeLemon", PROBLEM_DAY}
+    rules = [
+        rule
+        for rule in all_rules()
+        if {rule.get("alert"), rule.get("record"), rule.get("labels", {}).get("problem")} & wanted
+    ]
+    assert len(rules) == 3
+    (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": rules}]}))
+
+    def starts(instance: str, hours: list[float], lasts: float = 0.5, **labels: str) -> dict[str, str]:
+        """An alert that begins at each of the hours, and lasts for some."""
+        values, at = "", 0
+        for hour in hours:
+            step = round(hour * 15)
+            values += f"_x{step - at} {step * 240}x{round(lasts * 15) - 1} "
+            at = step + round(lasts * 15)
+        return cluster(PROBLEM_START, values, instance=instance, **{"problem": "GpuMissing", **labels})
+
+    day = 24.0
+    series = {
+        **starts("i-lemon", [10, day + 23.9, 4 * day + 0.1, 4 * day + 3]),
+        # Three times on two days, one fault that lasts for four, mounts, and what is held back beside another alert.
+        **starts("i-twice", [10, 12, 4 * day + 3]),
+        **starts("i-long", [10], lasts=4 * day),
+        **starts("i-mounts", [10, 40, 90], problem="NodeUnhealthy", check="mounts"),
+        **starts("i-open", [10, 40, 90], problem="HealthBreakerOpen"),
+        # Replaced after the third.
+        **starts("i-gone", [10, 40, 90]),
+    }
+    for instance in ("i-lemon", "i-twice", "i-long", "i-mounts", "i-open", "i-gone"):
+        series |= cluster("ultracluster_node_up", "1x1900" if instance == "i-gone" else "1x2000", instance=instance)
+    lemon = [{"labels": '{instance="i-lemon"}', "value": 1}]
+    gone = [*lemon, {"labels": '{instance="i-gone"}', "value": 1}]
+    answers = {"95h": [], "121h": gone, "130h": lemon}
+    query = 'count by (instance) (ALERTS{alertname="NodeLemon", alertstate="firing"})'
+    test = {
+        "interval": "4m",
+        "input_series": [{"series": key, "values": values} for key, values in series.items()],
+        "promql_expr_test": [{"expr": query, "eval_time": at, "exp_samples": exp} for at, exp in answers.items()],
+    }
+    promtool(tmp_path, [test], evaluation_interval="4m")
 
 
 def test_each_metric_reads_exporters_and_metrics_before_it() -> None:

@@ -262,9 +262,26 @@ def _listed(values: str) -> Series:
     return up("1x90", "node", 9) | node("ultracluster_slurm_job_info", values, 9, job_id="7", **owner)
 
 
+_XID_48 = gpu("DCGM_EXP_XID_ERRORS_COUNT", "_x9 1x4 0x300", xid="48")
+
+
+def _switch(kind: str) -> Series:
+    """An error of an NVSwitch in the log of ten minutes."""
+    return node("ultracluster_nvswitch_errors", "0x9 1x9 0x300", kind=kind, job="node")
+
+
 CASES: dict[str, Case] = {
     "GpuXidFatal": xid(79, 48, 30),
-    "GpuXidReset": xid(48, 79, 120),
+    # Until the node boots: neither the window nor a day ends it.
+    "GpuXidReset": Case(
+        fires=(up("1x300", "node") | _XID_48, 200),
+        silent=(up("1x300", "node") | gpu("DCGM_EXP_XID_ERRORS_COUNT", "_x9 1x4 0x90", xid="79"), 12),
+        clears=(
+            up("1x300", "node") | _XID_48 | node("ultracluster_xids_forgotten_timestamp_seconds", "_x29 1800x60"),
+            25,
+            35,
+        ),
+    ),
     # 999 is a code that nobody has published advice for.
     "GpuXidWatch": xid(999, 31, 5),
     "GpuXidApplication": xid(31, 63, 5),
@@ -344,8 +361,11 @@ CASES: dict[str, Case] = {
     ),
     "ClockSkew": threshold("node_timex_offset_seconds", "-0.2", "0.001", wait=10, make=at_node),
     "FabricManagerDown": threshold("ultracluster_fabric_manager_up", "0", "1", wait=5, make=at_node),
-    "NvswitchFatal": threshold(
-        "ultracluster_nvswitch_errors", "1", "0", window=60, make=with_labels(kind="fatal", job="node")
+    "NvswitchFatal": Case(
+        fires=(up("1x300", "node") | _switch("fatal"), 200),
+        silent=(up("1x300", "node") | _switch("other"), 25),
+        # The errors before the boot are in the log for ten minutes more.
+        clears=(up("1x300", "node") | _switch("fatal") | node("node_boot_time_seconds", "_x24 840x60"), 20, 35),
     ),
     "GpuRecoveryRequired": threshold(
         "ultracluster_gpu_recovery_required",
@@ -370,9 +390,10 @@ CASES: dict[str, Case] = {
         clears=(_silent_job("1x9 _x20 1x60") | _listed("1x90"), 25, 45),
     ),
     "JobHung": Case(
-        fires=(_ALIVE | active("0x90"), 15),
-        silent=(_ALIVE | active("0.4x90"), 15),
-        clears=(_ALIVE | active("0x19 0.4x60"), 15, 25),
+        # Before the first step it would wait longer.
+        fires=(_ALIVE | job("train_step", "5x90") | active("0x90"), 15),
+        silent=(_ALIVE | job("train_step", "5x90") | active("0.4x90"), 15),
+        clears=(_ALIVE | job("train_step", "5x90") | active("0x19 0.4x60"), 15, 25),
     ),
     "JobStepStalled": Case(
         fires=(_STEPS | job("train_step", "100+1x9 109x60"), 40),

@@ -12,12 +12,20 @@ from typing import Any
 from support import yaml12
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
-from ultracluster.monitoring.names import JOB_CAUSE, JOB_PROBLEM, PROBLEM, PROBLEM_CAUSE, PROBLEM_FIRST, PROBLEM_START
+from ultracluster.monitoring.names import (
+    JOB_CAUSE,
+    JOB_PROBLEM,
+    PROBLEM,
+    PROBLEM_CAUSE,
+    PROBLEM_DAY,
+    PROBLEM_FIRST,
+    PROBLEM_START,
+)
 
 Rule = dict[str, Any]
 Group = dict[str, Any]
 # The healthy cluster has none.
-_PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE}
+_PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE, PROBLEM_DAY}
 # A reader of problems that does not say which.
 _ANY_PROBLEM = re.compile(rf'(?:{PROBLEM}|{JOB_PROBLEM})\b(?!\{{[^}}]*\bproblem=~?")')
 # `cluster` in a selector: the rules of a cluster select its series alone.

@@ -62,6 +62,7 @@ def test_prometheus_reads_all_metrics_of_the_contract(module: ModuleType, clock:
     job.step(1, tokens=100, loss=2.5)
     clock.now += 10
     job.step(2, tokens=100, loss=float("nan"), mfu=0.4)
+    job.waiting(False)
     with job.checkpoint():
         clock.now += 5
     text = (tmp_path / "train.prom").read_text()
@@ -110,6 +111,14 @@ def test_a_checkpoint_that_fails_is_neither_complete_nor_in_progress(module: Mod
     values = samples(tmp_path)
     assert values["train_checkpoint_in_progress"] == 0
     assert "train_last_checkpoint_timestamp_seconds" not in values
+
+
+def test_ranks_wait_for_one_until_it_says_otherwise(module: ModuleType, tmp_path: Path) -> None:
+    job = module.Job(every=0)
+    assert "train_waiting" not in samples(tmp_path)
+    for waits in (True, False):
+        job.waiting(waits)
+        assert samples(tmp_path)["train_waiting"] == waits
 
 
 def test_a_training_is_finished_until_its_next_step(module: ModuleType, tmp_path: Path) -> None:

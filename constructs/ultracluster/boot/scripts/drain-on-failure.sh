@@ -220,7 +220,7 @@ update() { query update NodeName="$node" "$@" || fail "the controller refused $*
 
 main() {
     # shellcheck disable=SC2034  # of slurm-node.sh
-    local mode well reason pid scontrol node shown passed state rc
+    local mode well reason pid scontrol node shown passed state rc file
     case $#:${1:-} in
         0:) ;;
         2:--now) now=$2 ;;
@@ -230,9 +230,12 @@ main() {
     exec 9>"$run/lock"
     flock 9
     read_health
+    # Their age is that of this run, also when it has nothing new: a breaker whose timer is dead would stay as it is.
+    for file in "$metrics"/ultracluster_{drain,replace}.prom; do [ ! -e "$file" ] || touch "$file" || true; done
     if [ "$well" = yes ]; then
         passed=$(($(count "$run/passed") + 1))
         [ ! -e "$metrics/ultracluster_drain.prom" ] || write_metric 0
+        rm -f "$metrics/ultracluster_replace.prom"
     else
         passed=0
     fi

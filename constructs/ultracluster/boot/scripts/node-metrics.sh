@@ -212,6 +212,10 @@ recovery() {
     since=$(cat "$root/run/ultracluster/devices/xids-since" 2>/dev/null) || since=""
     text=$(driver_log ${since:+"--since=@$since"} | recovery_actions "$nvlink_xids" "$nvlink_harmless" |
         awk -F '\t' '{ count[$2 "\t" $3]++ } END { for (key in count) print key "\t" count[key] }') || return 0
+    if [ -n "$since" ]; then
+        family ultracluster_xids_forgotten_timestamp_seconds gauge "When an administrator last called health-check --forget-xids."
+        printf 'ultracluster_xids_forgotten_timestamp_seconds %d\n' "$since"
+    fi
     family ultracluster_gpu_recovery_required gauge "GPUs that need recovery by the last word of their driver."
     while IFS=$'\t' read -r xid reason number; do
         [ -z "$xid" ] || printf 'ultracluster_gpu_recovery_required{xid="%s",reason="%s"} %d\n' "$xid" \
@@ -266,8 +270,11 @@ queue() {
 
 #INCLUDE job-metrics.sh
 # Delete the directories of jobs that the epilog could not: the node has restarted. The prolog records a job first.
+# Files of metrics from before the boot are of writers that may be gone: nobody would renew them.
 sweep() {
-    local directory
+    local directory booted
+    booted=$(awk '$1 == "btime" { print $2 }' "$root/proc/stat" 2>/dev/null) || booted=""
+    [ -z "$booted" ] || find "$out" -maxdepth 1 -name 'ultracluster_*.prom' ! -newermt "@$booted" -delete
     for directory in "$job_metrics"/*; do
         [ -f "$root/run/ultracluster/jobs/${directory##*/}" ] || rm -rf "$directory"
     done

@@ -2,12 +2,10 @@
 
     job = ultracluster_job.Job(checkpoint_interval=1800, flops_per_token=6 * parameters)
     job.step(step, tokens=tokens_of_the_step, loss=loss)
-    with job.checkpoint():
-        save()
+    with job.checkpoint(): save()
 
 Or `hugging_face()` and `lightning()` as callbacks of a Trainer, and `megatron(module)`: docs/guides/jobs.md.
-Rank 0 reports: under Slurm in a file for the collector, on Kubernetes over HTTP on ULTRACLUSTER_JOB_PORT; else nothing
-is reported. An error of the reporting never stops the training.
+Rank 0 reports: under Slurm in a file, on Kubernetes over HTTP on ULTRACLUSTER_JOB_PORT. Errors never stop a training.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ METRICS = (
     *("train_step", "train_step_seconds", "train_tokens_total", "train_loss", "train_mfu_ratio"),
     *("train_checkpoint_seconds", "train_checkpoint_in_progress", "train_checkpoint_interval_seconds"),
     *("train_last_checkpoint_timestamp_seconds", "train_startup_seconds", "train_restarts_total"),
-    *("train_productive_seconds_total", "train_lost_seconds_total", "train_finished"),
+    *("train_productive_seconds_total", "train_lost_seconds_total", "train_finished", "train_waiting"),
 )
 
 
@@ -104,8 +102,7 @@ class Job:
         self.values["train_tokens_total"] += tokens
         if loss is not None:
             self._loss = loss.detach() if hasattr(loss, "detach") else loss  # reading it waits for the GPU
-        if mfu is not None:
-            self.values["train_mfu_ratio"] = mfu
+        self.values.update({} if mfu is None else {"train_mfu_ratio": mfu})
         if now - self._written >= self._every:
             self.write()
 
@@ -120,10 +117,14 @@ class Job:
         finally:
             self.saving(False)
 
-    def saving(self, waits: bool = True) -> None:
+    def saving(self, waits: bool = True, metric: str = "train_checkpoint_in_progress") -> None:
         """Report that the training waits for a checkpoint from now on, or no longer does."""
-        self.values["train_checkpoint_in_progress"] = waits
+        self.values[metric] = waits
         self.write()
+
+    def waiting(self, waits: bool = True) -> None:
+        """Report that other ranks wait for what rank 0 does alone, such as an index of a data set, or no longer do."""
+        self.saving(waits, "train_waiting")
 
     def saved(self, seconds: float) -> None:
         """Report a complete checkpoint that took so many seconds of the training's time."""
@@ -179,8 +180,7 @@ class Job:
             def log_message(self, *args: Any) -> None: ...
 
         try:
-            server = ThreadingHTTPServer(("", port), Handler)
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=ThreadingHTTPServer(("", port), Handler).serve_forever, daemon=True).start()
         except OSError as error:
             print(f"ultracluster_job: port {port}: {error}", file=sys.stderr)
 

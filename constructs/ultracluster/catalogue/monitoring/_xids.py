@@ -48,15 +48,16 @@ RESTART_ON_A100: Annotated[tuple[int, ...], Stated(_CATALOGUES, columns="XIDs")]
 # NVIDIA: IGNORE; UPDATE_SWFW 78; CHECK_UVM 159; the NVLink5 workflows 144 to 150, which AWS's check monitors; 154, the
 # recovery action has changed. health-check.sh and node-metrics.sh read it, and the sub-codes of 144 to 150, from the
 # kernel's log: see `_xid_generations`.
-# 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it.
+# 63 is a row remap that has been recorded: NVIDIA ignores it, EC2 replaces for it. 94 is a contained memory error:
+# NVIDIA restarts the program, whose fault it is not, and the row waits for a reset.
 _WATCH = (
-    *(37, 38, 44, 63, 66, 67, 78, 92, 93, 106, 107, 121, 137, 141),
+    *(37, 38, 44, 63, 66, 67, 78, 92, 93, 94, 106, 107, 121, 137, 141),
     *(*range(144, 151), 152, 153, 154, 157, 159, 160, 161),
 )
 # NVIDIA: RESTART_APP, and 43 and 45, which follow from a job that was stopped.
 _APPLICATION = (
     *(8, 11, 13, 25, 31, 32, 39, 40, 41, 43, 45, 60, *range(68, 73), 75, 76, 77),
-    *(80, *range(82, 87), 88, 89, 94, *range(96, 106), *range(126, 136), 139),
+    *(80, *range(82, 87), 88, 89, *range(96, 106), *range(126, 136), 139),
 )
 
 #: Code -> what follows. A code that is not here has no published advice: treat it as `WATCH`.

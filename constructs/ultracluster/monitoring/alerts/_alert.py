@@ -12,7 +12,7 @@ from ultracluster.rules import Refusal
 #: their number, and the names of the nodes. All alerts together stay below AMP's quota of 1,000 active alerts
 #: (https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html, read 2026-11-26): a test adds them up.
 MOST_NODES = 20
-MOST_JOBS = 6
+MOST_JOBS = 5
 #: The same of alerts that are only shown.
 MOST_SHOWN = 5
 # The quota of 20 MB for all active alerts leaves 20 KB for each: a name has 20 bytes.
@@ -28,6 +28,11 @@ OF_ONE_CAUSE = (
 )
 
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
+FORGET = (
+    "After a reset of the GPUs: `sudo ultracluster-health-check --forget-xids` on the node, or on Kubernetes "
+    "`date +%s >/run/ultracluster/devices/xids-since`."
+)
+UNTIL = "It stays until the node has booted, that was called, or the node is gone; seven days at most."
 #: Rationale of a threshold without a published source.
 JUDGEMENT = "Judgement, not published: adjust it to your cluster."
 _INSTANCE = "{{ $labels.instance }}{{ if $labels.node }} ({{ $labels.node }}){{ end }}"

@@ -4,7 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from ultracluster.monitoring.alerts._alert import OF_ONE_CAUSE, Alert, Severity
-from ultracluster.monitoring.names import JOB_CAUSE, OUTAGE, PROBLEM, PROBLEM_CAUSE, PROBLEM_FIRST, PROBLEM_START
+from ultracluster.monitoring.names import (
+    JOB_CAUSE,
+    OUTAGE,
+    PROBLEM,
+    PROBLEM_CAUSE,
+    PROBLEM_DAY,
+    PROBLEM_FIRST,
+    PROBLEM_START,
+)
 
 #: Those of a node that end a job. Others stay for days beside jobs that run: until a reset, or until an operator has
 #: looked.
@@ -32,7 +40,7 @@ def causes(alerts: Iterable[Alert]) -> list[dict[str, Any]]:
     """Return the recording rules, in the order in which they read each other."""
     critical = {alert.name: alert for alert in alerts if alert.severity is Severity.CRITICAL}
     ordered = [critical[name] for name in OF_ONE_CAUSE if name in critical]
-    nodes = [_start(ordered), _first(), _cause()] if ordered else []
+    nodes = [_start(ordered), _first(), _cause(), _day()] if ordered else []
     # Those of nodes have lasted as long as their alert waits: one that comes and goes before that keeps nobody silent.
     ends = "|".join(alert.name for alert in ordered if alert.name in ENDS_A_JOB)
     jobs = [_of_nodes(ends)] if ends else []
@@ -108,6 +116,12 @@ def _cause() -> dict[str, Any]:
         "expr": f"{_KNOWN} or {_ALERT} ({begun} > on (cluster, instance) group_left (cause) {PROBLEM_FIRST} unless on "
         f"(cluster, instance, problem, cause) {PROBLEM_FIRST}) * 0 + 1",
     }
+
+
+def _day() -> dict[str, Any]:
+    """Return when the last of those on the hardware began, within a day: what began at midnight is gone at the next."""
+    begun = f'max by (cluster, instance) ({PROBLEM_START}{{problem!="HealthBreakerOpen",check!~"{_APART}"}})'
+    return {"record": PROBLEM_DAY, "expr": f"({begun} or last_over_time({PROBLEM_DAY}[5m])) > time() - 86400"}
 
 
 def _of_nodes(problems: str) -> str:

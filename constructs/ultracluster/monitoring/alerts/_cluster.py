@@ -108,13 +108,20 @@ CLUSTER_ALERTS = (
         for_="5m",
         expr="ultracluster_textfile_age_seconds > 300",
         threshold=300,
-        bounds=seconds(60, 86400, "the file is written twice a minute"),
-        summary="EFA and health of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
-        description="The script that writes EFA's counters, the expected devices and the health no longer runs: what "
-        "it wrote last still looks well.",
-        diagnosis=("`systemctl status ultracluster-metrics-textfiles.timer`.",),
-        actions=("Start it; when it hangs, drain the node.",),
-        rationale="It runs twice a minute.",
+        bounds=seconds(60, 86400, "the files are written each minute"),
+        summary="Health, EFA or mounts of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
+        description="A script that writes metrics of the node no longer runs: node-metrics (EFA's counters, expected "
+        "devices, health), mount-check, or drain-on-failure (the breaker). What it wrote last may still look well, "
+        "and a breaker that was open stays open.",
+        diagnosis=(
+            "Which file is old: `ls -l /var/lib/node_exporter/textfile_collector`.",
+            "ultracluster_node.prom: `systemctl status ultracluster-metrics-textfiles.timer`; on Kubernetes the "
+            "container textfiles.",
+            "The others: `systemctl status ultracluster-mount-check.timer`.",
+        ),
+        actions=("Start the timer; when its script hangs, drain the node.",),
+        rationale="They run each minute or more often, and one that has nothing new still renews the time of its "
+        "file. Files from before the boot are deleted.",
     ),
     Alert(
         name="MetricsBehind",

@@ -5,10 +5,12 @@ from ultracluster.monitoring.alerts._alert import (
     BY_NODE,
     CELSIUS,
     DRAIN,
+    FORGET,
     NUMBER,
     PER_SECOND,
     SAMPLES,
     SHARE,
+    UNTIL,
     Alert,
     Severity,
 )
@@ -29,17 +31,18 @@ _NOT_RECOVERED = (
 
 def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str) -> Alert:
     # dcgm-exporter's window is five minutes. The last XID stays until the driver is loaded again: that is how long a
-    # node with a fatal one must not be used. A reset of the GPU does not clear it, so the others have a window.
-    window = {XidPolicy.FATAL: "30m", XidPolicy.RESET: "2h"}.get(policy, "5m")
+    # node with a fatal one must not be used. A reset of the GPU does not clear it: another metric remembers those.
+    window = "30m" if policy is XidPolicy.FATAL else "5m"
     errors = f"node_xid:ultracluster_gpu_xid_errors_{policy}:sum"
     expr = f"max_over_time({errors}[{window}]) > 0"
     if policy is XidPolicy.FATAL:
         codes = "|".join(map(str, xids(policy)))
         last = "node_xid:ultracluster_gpu_last_xid:count"
         expr += f' or {last}{{xid=~"{codes}"}} or {last}{{{RESTART_SELECTOR}}}'
-    if policy in (XidPolicy.FATAL, XidPolicy.RESET):
         # A GPU that is gone has no last XID.
         expr += f" or max_over_time({errors}[1d]) > 0 and on (cluster, instance) ({_NOT_RECOVERED})"
+    if policy is XidPolicy.RESET:
+        expr = f"{errors} > 0 or ultracluster_node_xid_timestamp_seconds"
     return Alert(
         name=f"GpuXid{policy.capitalize()}",
         severity=severity,
@@ -53,13 +56,17 @@ def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str)
             "Whether other nodes of the same job have it too: then suspect the program or the fabric.",
         ),
         actions=actions,
-        rationale=_XIDS,
+        rationale=f"{_XIDS} {UNTIL}" if policy is XidPolicy.RESET else _XIDS,
     )
 
 
-def _grew(metric: str, by: int = 0) -> str:
-    return f"max by ({BY_NODE}) (increase({metric}[15m])) > {by}"
+def _grew(errors: str) -> str:
+    return f"max by ({BY_NODE}) (increase(ultracluster_gpu_nvlink_{errors}_total[15m]))"
 
+
+# Each with a label, or `or` would take the first alone.
+_RESENT = ("replays", "crc_errors", "effective_errors")
+_NVLINK = " or ".join(f'label_replace({_grew(errors)}, "of", "{errors}", "", "")' for errors in _RESENT)
 
 GPU_ALERTS = (
     _xid(
@@ -76,7 +83,7 @@ GPU_ALERTS = (
         Severity.CRITICAL,
         "A GPU needs a reset before it takes another job; what it computes until then cannot be trusted.",
         DRAIN,
-        "When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`.",
+        f"When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`. {FORGET}",
         "Resume the node; at the second time within days, replace it.",
     ),
     _xid(
@@ -115,17 +122,20 @@ GPU_ALERTS = (
         name="GpuEccUncorrected",
         severity=Severity.CRITICAL,
         for_="1m",
-        expr=f"max by ({BY_NODE}) (ultracluster_gpu_ecc_uncorrected_errors_total) > 0",
+        expr=f"max by ({BY_NODE}) (ultracluster_gpu_ecc_uncorrected_errors_total > 0 unless "
+        "ultracluster_gpu_ecc_uncorrected_errors_total <= ultracluster_gpu_ecc_contained_errors)",
         summary="Uncorrectable memory error on node {{ $labels.instance }}",
-        description="The memory of a GPU lost data. With XID 94 the process that used it has ended, and others are "
-        "well. Without, it may compute with wrong numbers.",
+        description="The memory of a GPU lost data, and no XID 94 reports that the error was contained: the GPU may "
+        "compute with wrong numbers. A contained one ends a process: GpuXidWatch and GpuRowRemapPending report it.",
         diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _DMESG),
         actions=(
             DRAIN,
             "Reset the GPU, which remaps the row.",
             "Replace the node when a row cannot be remapped, or when it happens again within days.",
         ),
-        rationale="None is normal, and the counter stays until the GPU is reset. HBM was 17 % of the unexpected "
+        rationale="None is normal, and the counter stays until the GPU is reset. A100, H100 and Blackwell contain "
+        "errors, A10G, L4 and L40S do not: https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/supported-gpus.html "
+        "(read 2026-11-26). HBM was 17 % of the unexpected "
         "interruptions of Llama 3 (arXiv 2407.21783).",
     ),
     Alert(
@@ -218,11 +228,12 @@ GPU_ALERTS = (
     ),
     Alert(
         name="NvlinkErrors",
-        expr=f"{_grew('ultracluster_gpu_nvlink_recoveries_total', 2)} or "
-        f"{_grew('ultracluster_gpu_nvlink_replays_total', 10)} or "
-        f"{_grew('ultracluster_gpu_nvlink_crc_errors_total', 10)} or "
-        f"{_grew('ultracluster_gpu_nvlink_effective_errors_total', 10)} or "
+        # Errors are the ones to tune: a third recovery of a link, or a sixth error of a switch, is rare on every type.
+        expr=f"{_grew('recoveries')} > 2 or "
+        f"max by ({BY_NODE}) ({_NVLINK}) > 10 or "
         f'max by ({BY_NODE}) (ultracluster_node_nvswitch_errors{{kind="other"}}) > 5',
+        threshold=10,
+        bounds=NUMBER,
         summary="NVLink errors on node {{ $labels.instance }}",
         description="Data had to be sent again between GPUs, a link was recovered, or NVSwitches reported more than "
         "five errors that are not fatal in ten minutes. Collectives in the node are slower.",

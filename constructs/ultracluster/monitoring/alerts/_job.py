@@ -4,6 +4,7 @@ from ultracluster.monitoring.alerts._alert import JUDGEMENT, MULTIPLE, NUMBER, S
 from ultracluster.monitoring.names import CAPACITY_END, JOB_CAUSE
 
 _NOT_SAVING = "unless on (cluster, job_id) ultracluster_job_saving"
+_NOT_PREPARING = "unless on (cluster, job_id) ultracluster_job_preparing"
 # The alert of the node is sent, or the training is over.
 _NO_CAUSE = f"unless on (cluster, job_id) {JOB_CAUSE}"
 _AT_WORK = f"{_NO_CAUSE} unless on (cluster, job_id) ultracluster_job_finished == 1"
@@ -12,6 +13,12 @@ _SAVING = (
     "A job whose GPUs wait saves if it reports a checkpoint, if its nodes write 10 MB/s to Lustre, if one of them "
     "sends 10 MB/s over IP, as to S3, or if a file system does not answer. After 30 minutes without progress that is "
     "no excuse; if your checkpoints block for longer, raise the pending period. "
+)
+
+_PREPARING = (
+    "Before the first step of a run, or while the job reports `waiting`, ranks wait for one that builds the index of a "
+    "data set or compiles: 45 minutes. In the middle of a run half an hour, if the CPUs of one node are busier than "
+    "those of the others. "
 )
 
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
@@ -41,9 +48,12 @@ JOB_ALERTS = (
         severity=Severity.CRITICAL,
         for_="10m",
         expr="job:ultracluster_gpus_spinning:ratio > 0.25 and job:ultracluster_gpus_computing:ratio < 0.1 and "
-        f"on (cluster, job_id) job:ultracluster_gpus:count > 1 {_NOT_SAVING} {_AT_WORK} {_NO_SERVICE} "
+        f"on (cluster, job_id) job:ultracluster_gpus:count > 1 {_NOT_SAVING} {_NOT_PREPARING} {_AT_WORK} "
+        f"{_NO_SERVICE} "
         "unless on (cluster, job_id) sum by (cluster, job_id) (node_job:ultracluster_gpu_job_info:max * on (cluster, "
         "instance) group_left () node:node_amazonefa_tx_bytes:sum_rate5m) > 1e8",
+        # 0.1 is also where the stall begins that the excuses count from, and 1e8 is what a hang never sends: neither is
+        # the operator's to change.
         threshold=0.25,
         bounds=SHARE,
         summary="{{ $value | humanizePercentage }} of the GPUs of job {{ $labels.job_id }} wait, and none computes",
@@ -62,17 +72,18 @@ JOB_ALERTS = (
         "fifth of its 700 W (https://github.com/NVIDIA/nccl/issues/1550, read 2026-11-26). Jobs in FP32 or FP64 and "
         "decoding with few requests keep the memory or the multiprocessors active, or draw 60 % of the power. A GPU "
         "that sends 100 MB/s over NVLink, or a job over EFA, moves data. 10 minutes: ranks that wait for one that "
-        "compiles look the same for less. " + _SAVING + JUDGEMENT,
+        "compiles look the same for less. " + _PREPARING + _SAVING + JUDGEMENT,
     ),
     Alert(
         name="JobStepStalled",
         severity=Severity.CRITICAL,
         for_="10m",
         # Silent while somebody profiles: DCGM answers, and lacks the activity of the GPUs.
-        expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step unless on (cluster, job_id) "
-        "job:ultracluster_gpus_computing:ratio > 0.1 unless on (cluster, job_id) "
+        # The first sample of a run is no change either: only from a quarter of an hour later on.
+        expr="changes(ultracluster_job_step[15m]) == 0 and ultracluster_job_step and ultracluster_job_step offset 15m "
+        "unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.1 unless on (cluster, job_id) "
         '(node_job:ultracluster_gpu_job_info:max and on (cluster, instance) ultracluster_exporter_up{job="dcgm"} == 1 '
-        f"unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio) {_NOT_SAVING} {_AT_WORK}",
+        f"unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio) {_NOT_SAVING} {_NOT_PREPARING} {_AT_WORK}",
         summary="No step for 15 minutes from job {{ $labels.job_id }}, which hardly computes",
         description="The step that the job reports has not changed, and at most a tenth of its GPUs compute: it "
         "neither evaluates nor makes a long step. It writes no checkpoint, or has for half an hour.",
@@ -82,7 +93,7 @@ JOB_ALERTS = (
             "Whether it still writes a checkpoint: `ultracluster_job_checkpoint_in_progress`, and the file system.",
         ),
         actions=("As for JobHung.",),
-        rationale="As long as JobHung: if both fire, that one is sent alone. " + _SAVING + JUDGEMENT,
+        rationale="As long as JobHung: if both fire, that one is sent alone. " + _PREPARING + _SAVING + JUDGEMENT,
     ),
     Alert(
         name="JobSlow",
@@ -144,7 +155,8 @@ JOB_ALERTS = (
     Alert(
         name="StragglerEfa",
         for_="15m",
-        # One node: several are a pipeline or experts, whose stages send unequally.
+        # One node: several are a pipeline or experts, whose stages send unequally. 0.6 finds those that are nearly as
+        # low, and 1.1 is the least that a slow node costs: with another of either it would be another alert.
         expr="node_job:node_amazonefa_tx_bytes:ratio_rate5m < 0.5 and on (cluster, job_id) "
         "job:ultracluster_job_step_seconds:ratio > 1.1 and on (cluster, job_id) "
         "count by (cluster, job_id) (node_job:node_amazonefa_tx_bytes:ratio_rate5m < 0.6) == 1",

@@ -2,15 +2,19 @@
 
 from ultracluster.monitoring.alerts._alert import (
     DRAIN,
+    FORGET,
     JUDGEMENT,
     NUMBER,
     PER_SECOND,
     SHARE,
+    UNTIL,
     Alert,
+    Bounds,
     Severity,
     of_instance,
     seconds,
 )
+from ultracluster.monitoring.names import PROBLEM_DAY
 
 _OUTAGE = "max_over_time(ultracluster_node_mount_outage[15m])"
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
@@ -24,11 +28,13 @@ NODE_ALERTS = (
         expr=f"{_SEEN} > on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds "
         "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count "
         "unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.5 "
+        # The job has computed without it since.
+        f"unless ({_SEEN} < on (cluster, job_id) group_left () (ultracluster_job_computed_timestamp_seconds - 120)) "
         # It was given back: it answered without the job before it was gone.
         f"unless ({_SEEN} < on (cluster, instance) group_left () node:ultracluster_well_timestamp_seconds:max) "
         # The job has as many nodes as ever, so another has taken its place.
         "unless on (cluster, job_id) job:ultracluster_node_up:count >= "
-        "max_over_time(job:ultracluster_node_up:count[2h])",
+        "max_over_time(job:ultracluster_node_up:count[1d])",
         for_="4m",
         summary="Node {{ $labels.instance }} is silent, and job {{ $labels.job_id }} waits for it",
         description="Nothing has come from the node for six minutes, while other nodes have the same job and do not "
@@ -44,13 +50,14 @@ NODE_ALERTS = (
             "End the job if it hangs, and start it again from its last checkpoint without the node.",
             "Restart the instance, or let the scheduler replace it.",
         ),
-        rationale="Six minutes: an agent that restarts is back by then. It stays for two hours, or until the job "
-        "computes again.",
+        rationale="Six minutes: an agent that restarts is back by then. It stays for a day, or until the node is "
+        "back or the job computes without it, has another one, or ends.",
     ),
     Alert(
         name="NodeFlapping",
         for_="5m",
-        # The time since the boot, not the time of the boot: that moves by a second with the clock.
+        # The time since the boot, not the time of the boot: that moves by a second with the clock. Three restarts are
+        # not a matter of taste, and have no threshold: nobody wants two more.
         expr="node:ultracluster_health_changes:max > 6 or resets((time() - "
         "ultracluster_node_boot_timestamp_seconds)[6h:5m]) >= 3",
         threshold=6,
@@ -61,6 +68,20 @@ NODE_ALERTS = (
         "Each time it costs a job. Its mounts do not count: they fail with their file system.",
         diagnosis=("`journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
         actions=("Drain it with a reason of your own, which no check lifts.", "Replace it."),
+    ),
+    Alert(
+        name="NodeLemon",
+        # The step of a subquery is at midnight UTC, and sees what began on the day before: each day counts once.
+        expr=f"sum_over_time(({PROBLEM_DAY} * 0 + 1)[14d:1d]) > 2 and on (cluster, instance) ultracluster_node_up",
+        threshold=2,
+        bounds=Bounds(0, 14, " days", "the rule looks at 14 days"),
+        summary="Node {{ $labels.instance }} had a new fault on {{ $value }} of 14 days",
+        description="On more than two days of the last 14 a critical alert on the hardware of the node began, and "
+        "ended: an XID, an ECC error, a missing device, a failed check, or silence. Such nodes end many jobs. Mounts "
+        "and local file systems do not count.",
+        diagnosis=("`ultracluster_node_problem` of the node over 14 days: always the same part?",),
+        actions=("Drain it when its job ends, and replace the instance: resets and restarts have not cured it.",),
+        rationale="Meta finds lemon nodes by their history too (arXiv 2410.21680). Three days of 14: judgement.",
     ),
     Alert(
         name="NodesMissing",
@@ -169,6 +190,8 @@ NODE_ALERTS = (
         severity=Severity.CRITICAL,
         for_="5m",
         expr="ultracluster_node_fabric_manager_up == 0 or changes(ultracluster_node_fabric_manager_up[30m]) > 4",
+        threshold=4,
+        bounds=NUMBER,
         summary="The fabric manager of node {{ $labels.instance }} does not run, or restarts again and again",
         description="Without it the GPUs of an NVSwitch system cannot be used together: CUDA programs fail at their "
         "start with error 802.",
@@ -181,14 +204,13 @@ NODE_ALERTS = (
         name="NvswitchFatal",
         severity=Severity.CRITICAL,
         for_="1m",
-        expr='max_over_time(ultracluster_node_nvswitch_errors{kind="fatal"}[1h]) > 0',
+        expr="ultracluster_node_nvswitch_fatal_timestamp_seconds > 0",
         summary="An NVSwitch of node {{ $labels.instance }} has a fatal error",
         description="A switch between the GPUs has reported an SXid that only a reset of the GPUs clears. Programs on "
         "them are ended.",
         diagnosis=("`journalctl -k --grep SXid` on the node: switch, link and code.", "GpuXidReset of the node."),
-        actions=(DRAIN, "Restart the node.", "Replace it if the error comes back."),
-        rationale="SXids are fatal or not: NVIDIA's Fabric Manager User Guide (read 2026-11-22). An hour: it stays "
-        "until somebody has drained the node.",
+        actions=(DRAIN, "Restart the node, or reset its GPUs. " + FORGET, "Replace it if the error comes back."),
+        rationale="SXids are fatal or not: NVIDIA's Fabric Manager User Guide (read 2026-11-22). " + UNTIL,
     ),
     Alert(
         name="NodeMemoryLow",

@@ -108,6 +108,9 @@ def rules(
 def _problem(alert: Alert) -> dict[str, Any]:
     if alert.per_node:
         record, key, labels, info = PROBLEM, "cluster, instance", "node", "ultracluster_node_name_info"
+        if alert.name == "NodeLost":
+            # It outlasts the name of the node, and without it would be another alert, and another message.
+            info += f' or on (cluster, instance) last_over_time({PROBLEM}{{problem="{alert.name}"}}[5m]) * 0 + 1'
     else:
         # Longer than a login node, which reports it, is away: another label is another alert.
         record, key, labels = JOB_PROBLEM, "cluster, job_id", ", ".join(JOB_INFO)

@@ -24,6 +24,7 @@ from ultracluster.monitoring.names._fleet import KUBERNETES_METRICS as KUBERNETE
 from ultracluster.monitoring.names._fleet import NODE_CHECKS as NODE_CHECKS
 from ultracluster.monitoring.names._fleet import PROBLEM as PROBLEM
 from ultracluster.monitoring.names._fleet import PROBLEM_CAUSE as PROBLEM_CAUSE
+from ultracluster.monitoring.names._fleet import PROBLEM_DAY as PROBLEM_DAY
 from ultracluster.monitoring.names._fleet import PROBLEM_FIRST as PROBLEM_FIRST
 from ultracluster.monitoring.names._fleet import PROBLEM_START as PROBLEM_START
 from ultracluster.monitoring.names._fleet import SLURM_JOB_STATES as SLURM_JOB_STATES

@@ -11,6 +11,7 @@ from ultracluster.monitoring.names._fleet import (
     JOB_PROBLEM,
     PROBLEM,
     PROBLEM_CAUSE,
+    PROBLEM_DAY,
     PROBLEM_FIRST,
     PROBLEM_START,
 )
@@ -45,6 +46,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         PROBLEM_START: ("cluster", "instance", "problem", "check", "xid"),
         PROBLEM_FIRST: ("cluster", "instance", "problem", "check", "xid", "cause"),
         PROBLEM_CAUSE: ("cluster", "instance", "problem", "check", "xid", "cause"),
+        PROBLEM_DAY: ("cluster", "instance"),
         JOB_CAUSE: JOB,
     }
 )

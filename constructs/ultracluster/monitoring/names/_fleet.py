@@ -108,7 +108,7 @@ _PIPELINE = (
                f"(sum by ({_BY}) (rate(prometheus_remote_storage_samples_dropped_total[5m])) or "
                f"sum by ({_BY}) (rate(prometheus_remote_storage_samples_failed_total[5m])) * 0)"),
     recorded("ultracluster_textfile_age_seconds", "seconds", "Age of the oldest text file on a node.", NODE,
-             'time() - node_textfile_mtime_seconds{file=~".*ultracluster_node.*"}'),
+             'time() - node_textfile_mtime_seconds{file=~".*/ultracluster_(node|mounts|drain|replace)[.]prom"}'),
 )  # fmt: skip
 
 #: Metrics of every cluster, with any scheduler.
@@ -130,5 +130,7 @@ PROBLEM_START = "ultracluster_node_problem_start_timestamp_seconds"
 PROBLEM_FIRST = "ultracluster_node_problem_first_timestamp_seconds"
 #: Those that began within half an hour after another one, named by `cause`, while that one lasts.
 PROBLEM_CAUSE = "ultracluster_node_problem_cause_info"
+#: When the last critical alert on the hardware of a node began, within a day.
+PROBLEM_DAY = "ultracluster_node_last_problem_timestamp_seconds"
 #: Causes of a stall of a job: alerts on the job are silent, because those of the nodes or of a file system are sent.
 JOB_CAUSE = "job:ultracluster_node_problem:count"

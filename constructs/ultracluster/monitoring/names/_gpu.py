@@ -136,10 +136,17 @@ CLOCK_EVENTS_WINDOW = "DCGM_EXP_CLOCK_EVENTS_COUNT"
 POD_OF_JOB = "(.+?)(?:-worker|-master|-launcher)?(?:-[0-9]+)*(?:-[a-z0-9]{5})?"
 _OF_POD = '(DCGM_FI_DEV_GPU_TEMP{pod!=""} or DCGM_FI_DEV_GPU_TEMP_CELSIUS{pod!=""})'
 
+_UNCORRECTED, _CONTAINED = "ultracluster_gpu_ecc_uncorrected_errors_total", "ultracluster_gpu_ecc_contained_errors"
+
 _WINDOWS = (
     recorded("ultracluster_gpu_xid_errors", "count",
              "XIDs of the five minutes before, by code. A GPU without one has no series.", (*GPU, "xid"),
              expr=f"max by ({', '.join(GPU)}, xid) ({XID_WINDOW}) > 0"),
+    # DCGM counts a contained error as any other, and XID 94 tells them apart.
+    recorded(_CONTAINED, "count", "Uncorrectable memory errors of a GPU by its last contained one (XID 94), until its "
+             "counter starts again. A GPU without one has no series.", GPU,
+             expr=f'{_UNCORRECTED} and on (cluster, instance, gpu) ultracluster_gpu_xid_errors{{xid="94"}} or '
+             f"last_over_time({_CONTAINED}[5m]) <= {_UNCORRECTED}"),
     recorded("ultracluster_gpu_clock_events", "count",
              "Samples of the five minutes before with a reason to slow down. A GPU without one has no series.",
              (*GPU, "clock_event"), expr=f"max by ({', '.join(GPU)}, clock_event) ({CLOCK_EVENTS_WINDOW}) > 0",

@@ -32,6 +32,7 @@ _WORKS = (
 _SPINS = f"((ultracluster_gpu_utilization_ratio > bool 0.9) * ({_WORKS} == bool 0))"
 _START = "ultracluster_job_start_timestamp_seconds"
 _STALL = "ultracluster_job_stall_start_timestamp_seconds"
+_COMPUTED = "ultracluster_job_computed_timestamp_seconds"
 _WAITS = "job:ultracluster_gpus_computing:ratio < 0.1"
 #: Nodes of jobs on which a file system does not answer.
 OUTAGE = (
@@ -43,6 +44,20 @@ _SAVES = (
     "(ultracluster_job_checkpoint_in_progress == 1 or job:ultracluster_lustre_write_bytes:sum_rate5m > 1e7 or "
     "job:node_network_transmit_bytes:max_rate5m > 1e7 or "
     f"{OUTAGE})"
+)
+# A rank that works on its CPU with several processes, as a compiler and a tokeniser do, takes more of it than those
+# that wait: each of theirs polls on one CPU, or on two. One process alone cannot be told from them.
+_CPU = (
+    "(node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
+    "node:ultracluster_cpu_busy:ratio_rate5m)"
+)
+_BUSY = f"max by ({_BY}) ({_CPU}) - quantile by ({_BY}) (0.5, {_CPU}) > 0.1"
+# A program that reports and was started again has a count of its restarts, and no step yet. Others have computed for a
+# quarter of the last hour once they have begun.
+_BEGINS = (
+    f"({_STALL} unless on ({_BY}) sum_over_time(job:ultracluster_gpus_computing:ratio[1h:5m]) > 3 or {_STALL} "
+    f"and on ({_BY}) ultracluster_job_restarts_total and on ({_BY}) last_over_time(ultracluster_job_step[2h])) "
+    f"unless on ({_BY}) ultracluster_job_step"
 )
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _WELL = "node:ultracluster_well_timestamp_seconds:max"
@@ -87,17 +102,19 @@ _GPUS = (
              "Start of the run: when the job's GPUs were first seen, without a gap of two minutes since.", JOB,
              expr=f"last_over_time({_START}[2m]) and on ({_BY}) job:ultracluster_gpus:count or "
              "job:ultracluster_gpus:count * 0 + time()"),
-    aggregated(_SEEN, "timestamp_seconds", "When a node was last seen at work for a job, within two hours.",
+    aggregated(_SEEN, "timestamp_seconds",
+               "When a node was last seen at work for a job, within two hours, or within a day if the job still runs.",
                expr=f"node_job:ultracluster_gpu_job_info:max * 0 + time() or last_over_time({_SEEN}[5m]) > "
-               "time() - 7200"),
+               f"time() - 7200 or last_over_time({_SEEN}[5m]) > time() - 86400 and on ({_BY}) "
+               "(job:ultracluster_gpus:count or ultracluster_job_running)"),
     # `up` ends two minutes after the last sample, and the info of a job after five: a node that fails at work is later
     # seen at work than well, and a node that was given back the other way round. A Prometheus that discovers nodes
     # marks the series of one that is gone as stale, target by target: with the first, the node is no longer well.
-    aggregated(_WELL, "timestamp_seconds", "When all exporters of a node last answered, within two hours.",
+    aggregated(_WELL, "timestamp_seconds", "When all exporters of a node last answered, within a day.",
                expr=f'(min by ({", ".join(NODE)}) (last_over_time(up{{instance_type!=""}}[2m])) == 1 '
                'and on (cluster, instance) count by (cluster, instance) (up{instance_type!=""}) >= '
                'count by (cluster, instance) (last_over_time(up{instance_type!=""}[2m]))) * 0 + time() or '
-               f"last_over_time({_WELL}[5m]) > time() - 7200"),
+               f"last_over_time({_WELL}[5m]) > time() - 86400"),
     aggregated("job:ultracluster_node_up:count", "count", "Nodes that the job has and that answer.",
                expr=f"count by ({_BY}) (node_job:ultracluster_gpu_job_info:max and on (cluster, instance) "
                'last_over_time(up{instance_type!=""}[2m]))'),
@@ -204,6 +221,9 @@ _TRAINING = (
     # It reads what it wrote before, as the start of the run does.
     recorded(_STALL, "timestamp_seconds", "Since when less than a tenth of the job's GPUs make progress.", JOB,
              expr=f"last_over_time({_STALL}[2m]) and on ({_BY}) {_WAITS} or ({_WAITS}) * 0 + time()"),
+    recorded(_COMPUTED, "timestamp_seconds", "When more than half of the job's GPUs last made progress.", JOB,
+             expr=f"(job:ultracluster_gpus_computing:ratio > 0.5) * 0 + time() or last_over_time({_COMPUTED}[5m]) and "
+             f"on ({_BY}) job:ultracluster_gpus:count"),
     # Nothing that is written excuses a stall of more than half an hour: a checkpoint that never ends is an alert.
     recorded("ultracluster_job_saving", "bool",
              "Whether the GPUs have waited for less than half an hour while the job saves: it reports a checkpoint, "
@@ -212,12 +232,18 @@ _TRAINING = (
              JOB, expr=f"(time() - {_STALL} < 1800) * 0 + 1 and on ({_BY}) {_SAVES} or (time() - {_STALL} < 900) * 0 "
                        f"+ 1 "
              f"and on ({_BY}) job:ultracluster_gpus_computing:ratio > 0"),
+    recorded("ultracluster_job_restarts_total", "count", "How often the job was started again.", JOB,
+             "train_restarts_total"),
+    recorded("ultracluster_job_preparing", "bool",
+             "Whether the GPUs have waited for less than 35 minutes before the first step of a run, or while the job "
+             "reports that ranks wait for one; or for less than 20 while the CPUs of a node of it are busier than "
+             "those of most by a tenth. Other jobs have no series.", JOB,
+             expr=f"(time() - {_STALL} < 2100) * 0 + 1 and on ({_BY}) (train_waiting == 1 or {_BEGINS}) or "
+             f"(time() - {_STALL} < 1200) * 0 + 1 and on ({_BY}) ({_BUSY})"),
     recorded("ultracluster_job_startup_seconds", "seconds",
              "Time from the start of the job, or of its program, to the first step.", JOB, "train_startup_seconds"),
     aggregated("job_cause:train_lost_seconds:sum_rate5m", "ratio",
                "Share of the time that went into nothing that was kept, by cause: startup, checkpoint, repeated."),
-    recorded("ultracluster_job_restarts_total", "count", "How often the job was started again.", JOB,
-             "train_restarts_total"),
     # A rate over an hour is too low until the hour is over. While the job restarts it reports nothing, which is 0.
     aggregated("job:train_productive_seconds:rate5m", "ratio",
                "Share of the last minutes that went into steps that were kept.",

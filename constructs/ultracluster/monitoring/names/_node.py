@@ -41,13 +41,29 @@ def _slowest(way: str) -> str:
     return f"min by ({_BY}) ({metric}) / ({median} and {quarter} > 1e7)"
 
 
+_RECOVERED = "ultracluster_node_recovered_timestamp_seconds"
+_XID, _SWITCH = "ultracluster_node_xid_timestamp_seconds", "ultracluster_node_nvswitch_fatal_timestamp_seconds"
+
+
+def _until_recovered(metric: str, errors: str, window: int) -> str:
+    """Return when there last were errors, which their source reports for so many seconds.
+
+    Until the node has booted or an administrator has dealt with them, and not for nodes that are gone for an hour.
+    """
+    last = f"last_over_time({metric}[5m])"
+    return (
+        f"({errors}) * 0 + time() or {last} > time() - 604800 and on (cluster, instance) "
+        f"last_over_time(ultracluster_node_up[1h]) unless on (cluster, instance) ({last} < on (cluster, instance) "
+        f"group_left () ({_RECOVERED} + {window}))"
+    )
+
+
 _LOCAL = 'fstype!~"lustre|nfs.*|tmpfs|overlay|fuse.*|autofs|squashfs|ramfs"'
 
 _MACHINE = (
     recorded("ultracluster_node_up", "bool",
              "Whether node_exporter answers its agent. A lost node has no series at all.", NODE,
              'last_over_time(up{job="node"}[2m])'),
-    # Longer than NodeLost remembers a node: it would be another alert, and another page, without the name.
     recorded("ultracluster_node_name_info", "info", "The name of the node in Slurm or Kubernetes.", (*NODE, "node"),
              "last_over_time(ultracluster_node_info[3h])"),
     recorded("ultracluster_node_topology_info", "info",
@@ -69,6 +85,17 @@ _MACHINE = (
              (*NODE, "xid", "reason"), "ultracluster_gpu_recovery_required"),
     recorded("ultracluster_node_boot_timestamp_seconds", "timestamp_seconds", "When the node booted.", NODE,
              "node_boot_time_seconds"),
+    recorded(_RECOVERED, "timestamp_seconds",
+             "When the node booted, or an administrator last called health-check --forget-xids.", NODE,
+             expr=f"max by ({_BY}) (node_boot_time_seconds or "
+             'label_replace(ultracluster_xids_forgotten_timestamp_seconds, "of", "xids", "", ""))'),
+    recorded(_XID, "timestamp_seconds", "When a GPU of the node last reported an XID that a reset ends; within seven "
+             "days, and until the node has recovered.", (*NODE, "xid"),
+             expr=_until_recovered(_XID, "node_xid:ultracluster_gpu_xid_errors_reset:sum > 0", 300)),
+    recorded(_SWITCH, "timestamp_seconds", "When an NVSwitch of the node last had a fatal error; within seven days, "
+             "and until the node has recovered.", NODE,
+             expr=_until_recovered(
+                 _SWITCH, f'max by ({_BY}) (ultracluster_node_nvswitch_errors{{kind="fatal"}}) > 0', 600)),
     aggregated("node:ultracluster_cpu_busy:ratio_rate5m", "ratio", "Share of the CPUs' time that was not idle.",
                expr=f'1 - sum by ({_BY}) (rate(ultracluster_cpu_seconds_total{{mode=~"idle|iowait"}}[5m])) / '
                f"sum by ({_BY}) (rate(ultracluster_cpu_seconds_total[5m]))"),
