@@ -113,7 +113,7 @@ def test_a_checkpoint_that_fails_is_neither_complete_nor_in_progress(module: Mod
     assert "train_last_checkpoint_timestamp_seconds" not in values
 
 
-def test_ranks_wait_for_one_until_it_says_otherwise(module: ModuleType, tmp_path: Path) -> None:
+def test_reports_that_ranks_wait_for_one_and_no_longer_do(module: ModuleType, tmp_path: Path) -> None:
     job = module.Job(every=0)
     assert "train_waiting" not in samples(tmp_path)
     for waits in (True, False):

@@ -230,7 +230,7 @@ main() {
     exec 9>"$run/lock"
     flock 9
     read_health
-    # Their age is that of this run, also when it has nothing new: a breaker whose timer is dead would stay as it is.
+    # Their age is that of this run, also when it has nothing new: without it, an old value looks like a new one.
     for file in "$metrics"/ultracluster_{drain,replace}.prom; do [ ! -e "$file" ] || touch "$file" || true; done
     if [ "$well" = yes ]; then
         passed=$(($(count "$run/passed") + 1))

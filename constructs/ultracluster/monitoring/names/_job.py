@@ -46,7 +46,7 @@ _SAVES = (
     f"{OUTAGE})"
 )
 # A rank that works on its CPU with several processes, as a compiler and a tokeniser do, takes more of it than those
-# that wait: each of theirs polls on one CPU, or on two. One process alone cannot be told from them.
+# that wait, each of which polls on one CPU or two. One process alone looks like them.
 _CPU = (
     "(node_job:ultracluster_gpu_job_info:max * on (cluster, instance) group_left () "
     "node:ultracluster_cpu_busy:ratio_rate5m)"
