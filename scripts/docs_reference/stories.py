@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from docs_reference.markdown import page, table
+from support import yaml12
 from ultracluster.monitoring.alerts import ALERTS
 from ultracluster.monitoring.alerts._all import WATCHDOG
 
@@ -19,7 +18,7 @@ message. `fired after` has the minutes from the first change, as the test measur
 
 def stories_page() -> str:
     """Page with all stories, by topic."""
-    files = {path.stem: YAML(typ="safe").load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))}
+    files = {path.stem: yaml12.load(path.read_text()) for path in sorted(_FOLDER.glob("*.yaml"))}
     times = json.loads((_FOLDER / "times.json").read_text())
     sections = (
         f"## {name.capitalize()}\n\n{table(_HEADER, (_row(story, times[story['story']]) for story in stories))}"
