@@ -392,10 +392,17 @@ def play(story: Story, *, whole: bool = False) -> Played:
         story: The story.
         whole: Evaluate all rules, and not only those that see anything else than the healthy cluster.
     """
-    groups = rule_groups(story) if whole or not story.changes else concerned(story)
-    # What no alert waits for any more: `story_rules` takes it for empty.
-    more = "" if story.changes else ' or {__name__=~"ultracluster_(node|job)_problem"} and on () vector(time()) > 900'
-    return Played(evaluate(groups, sent(story), story.minutes, more))
+    groups = rule_groups(story) if whole else concerned(story)
+    return Played(evaluate(groups, sent(story), story.minutes, problem_query(story, "llama")))
+
+
+def problem_query(story: Story, cluster: str) -> str:
+    """Return the query, after another one, of the problems of a healthy cluster that no alert waits for any more.
+
+    `story_rules` takes them for empty.
+    """
+    query = f' or {{__name__=~"ultracluster_(node|job)_problem", cluster="{cluster}"}} and on () vector(time()) > 900'
+    return "" if story.changes else query
 
 
 def sent(story: Story) -> dict[str, list[float | None]]:
@@ -419,7 +426,12 @@ def _healthy(world: World, minutes: int) -> dict[str, list[float | None]]:
 
 
 def concerned(story: Story) -> tuple[story_rules.Group, ...]:
-    """Return the groups with the rules that see anything else than in the healthy cluster, and what those read."""
+    """Return the groups with the rules that see anything else than in the healthy cluster, and what those read.
+
+    The healthy cluster itself is played with all rules.
+    """
+    if not story.changes:
+        return rule_groups(story)
     changed = story_rules.changed(sent(story), _healthy(story.world, story.minutes))
     return tuple(story_rules.concerned(rule_groups(story), changed, story_rules.groups(story.world.nodes, None)))
 

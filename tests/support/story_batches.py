@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from support import story_rules, templates
-from support.stories import Played, Story, concerned, evaluate, read_by, rule_groups, sent, stories
+from support.stories import Played, Story, concerned, evaluate, problem_query, read_by, rule_groups, sent, stories
 
-_MOST = 16
+_MOST = 24
 
 
 @dataclass
@@ -70,7 +70,8 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
         for number, (story, rules) in enumerate(zip(batch, concerning, strict=True))
         for key, numbers in read_by(rules, sent(story)).items()
     }
-    firing = evaluate(groups, values, max(story.minutes for story in batch))
+    more = "".join(problem_query(story, str(number)) for number, story in enumerate(batch))
+    firing = evaluate(groups, values, max(story.minutes for story in batch), more)
     return [
         {
             minute: [{**labels, "cluster": "llama"} for labels in alerts if labels["cluster"] == str(number)]
@@ -96,15 +97,14 @@ def _batches(folder: Path) -> list[list[str]]:
 
 
 def _together() -> list[list[str]]:
-    """Put each story where it costs least, the costliest first."""
+    """Put each story where it costs least, the longest first."""
     known = _stories()
     rules = {
         name: frozenset(json.dumps(rule) for group in concerned(story) for rule in group["rules"])
         for name, story in known.items()
-        if story.changes
     }
     batches: list[_Batch] = []
-    for name in sorted(rules, key=lambda name: -len(rules[name]) * known[name].minutes):
+    for name in sorted(rules, key=lambda name: (-known[name].minutes, -len(rules[name]))):
         more = (rules[name], known[name].minutes)
         candidates = [_Batch(), *(batch for batch in batches if len(batch.names) < _MOST)]
         best = min(candidates, key=lambda batch: batch.cost(*more) - batch.cost())
