@@ -7,7 +7,7 @@ import pytest
 from cfnlint.jsonschema import StandardValidator  # no py.typed
 
 from cdk_rehearsal.registry import Registry, registry
-from cdk_rehearsal.registry._schema import UnknownRegionError
+from cdk_rehearsal.registry._registry import UnknownRegionError
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment
 from cdk_rehearsal.rehearsal._values import Values
 

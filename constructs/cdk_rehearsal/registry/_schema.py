@@ -1,4 +1,4 @@
-"""Registry schemas: the definition of each CloudFormation resource type, from cfn-lint.
+"""Registry schema: the definition of a CloudFormation resource type, from cfn-lint.
 
 Properties are checked against them, `Fn::GetAtt` and `Ref` read them, and they list which changes replace a resource.
 """
@@ -8,11 +8,9 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache, cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
-import cfnlint  # no py.typed
 from cfnlint.jsonschema import StandardValidator, ValidationError
 from cfnlint.schema import Schema
 
@@ -22,18 +20,6 @@ from cdk_rehearsal.registry._node_groups import fewer_nodes, undocumented
 from cdk_rehearsal.registry._normal import normal, values, walk
 from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
-
-SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
-# Types that cfn-lint 1.58 lacks in regions of another type, where AWS documents both (us-east-2, us-west-2):
-# https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.aws_sagemaker.CfnComputeQuota.html (2.277.0, read 2026-11-24)
-_ALSO_WITH = {
-    "AWS::SageMaker::ClusterSchedulerConfig": "AWS::SageMaker::Cluster",
-    "AWS::SageMaker::ComputeQuota": "AWS::SageMaker::Cluster",
-}
-
-
-class UnknownRegionError(ValueError):
-    """cfn-lint has no schemas for that region."""
 
 
 class ResourceType:
@@ -174,56 +160,10 @@ class ResourceType:
         return [".".join(path) for path in paths if list(values(before, path)) != list(values(after, path))]
 
 
-class Registry:
-    """The resource types that CloudFormation has in one region, if cfn-lint has its schemas."""
-
-    def __init__(self, region: str) -> None:
-        index = SCHEMAS / "providers" / f"{region}.json"
-        if not index.exists():
-            known = ", ".join(sorted(path.stem for path in index.parent.glob("*-*.json")))
-            raise UnknownRegionError(f"no registry schemas for the region {region}; cfn-lint has them for {known}")
-        self.region = region
-        self._files: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))
-
-    @property
-    def types(self) -> list[str]:
-        return sorted(self._files)
-
-    def find(self, name: str) -> ResourceType | None:
-        """Return the type of that name, or None where the region has no such type."""
-        if name.startswith("Custom::"):
-            name = "AWS::CloudFormation::CustomResource"
-        if file := self._files.get(name):
-            return _load(file)
-        return anywhere(name) if _ALSO_WITH.get(name) in self._files else None
-
-    def suggest(self, name: str) -> str:
-        """Return "; did you mean X?" for a misspelt type, empty when nothing is near."""
-        return did_you_mean(name, self._files, cutoff=0.8)
-
-
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return "; did you mean X?", or an empty string when nothing is near."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"; did you mean {near[0]}?" if near else ""
-
-
-@cache
-def anywhere(name: str) -> ResourceType | None:
-    """Return the type of that name as some region has it, us-east-1 first, or None."""
-    others = sorted(path.stem for path in (SCHEMAS / "providers").glob("*-*.json"))
-    return next((kind for region in ("us-east-1", *others) if (kind := registry(region).find(name))), None)
-
-
-@lru_cache
-def registry(region: str) -> Registry:
-    """Return the registry of a region, read once."""
-    return Registry(region)
-
-
-@cache
-def _load(file: str) -> ResourceType:
-    return ResourceType(Schema(json.loads((SCHEMAS / "resources" / f"{file}.json").read_text(encoding="utf-8"))))
 
 
 def _paths(*pointers: list[str]) -> list[list[str]]:

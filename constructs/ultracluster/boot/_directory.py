@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, timer, unit_file
 
 DirectoryKind = Literal["ldap", "managed-ad"]
 #: A server: LDAP over TLS only, as the bind password and those of the users are sent.
@@ -110,15 +110,6 @@ def directory_boot(directory: Directory, *, region: str, homes: str) -> NodeBoot
     return NodeBoot(files=tuple(files), units=(_UNIT, "ultracluster-directory.timer"))
 
 
-_TIMER = """\
-[Unit]
-Description=Users of the directory, every hour
-
-[Timer]
-OnActiveSec=1h
-OnUnitInactiveSec=1h
-RandomizedDelaySec=10min
-
-[Install]
-WantedBy=timers.target
-"""
+_TIMER = timer(
+    "Users of the directory, every hour", "OnActiveSec=1h", "OnUnitInactiveSec=1h", "RandomizedDelaySec=10min"
+)

@@ -1,21 +1,11 @@
 """Job files of the cluster, on the file system that its nodes share."""
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, timer, unit_file
 
 _UNIT = "ultracluster-jobs.service"
 _TIMER_UNIT = "ultracluster-jobs.timer"
 # The boot does not wait for the first run, which may have to repeat until the file system is mounted.
-_TIMER = """\
-[Unit]
-Description=Job files of the cluster, every ten minutes
-
-[Timer]
-OnActiveSec=1s
-OnUnitInactiveSec=10min
-
-[Install]
-WantedBy=timers.target
-"""
+_TIMER = timer("Job files of the cluster, every ten minutes", "OnActiveSec=1s", "OnUnitInactiveSec=10min")
 
 
 def jobs_parameter(cluster: str) -> str:

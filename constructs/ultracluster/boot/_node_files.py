@@ -79,6 +79,12 @@ def oneshot(
     return f"[Unit]\n{head}\n\n[Service]\n{body}\n\n[Install]\nWantedBy={wanted_by}\n"
 
 
+def timer(description: str, *times: str) -> str:
+    """Return the text of a systemd timer."""
+    lines = "\n".join(times)
+    return f"[Unit]\nDescription={description}\n\n[Timer]\n{lines}\n\n[Install]\nWantedBy=timers.target\n"
+
+
 def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
     """Return the drop-in files for slurmd under any unit name.
 

@@ -11,6 +11,7 @@ from ultracluster.boot._node_files import (
     oneshot,
     program,
     tar,
+    timer,
     unit_file,
 )
 
@@ -21,18 +22,12 @@ _INTERVAL, _DELAY = 10, 5
 UPDATE_MINUTES = _INTERVAL + _DELAY
 # Nodes send requests at different times: the Parameter Store answers 40 requests a second.
 # https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21)
-_TIMER = f"""\
-[Unit]
-Description=Scripts of the node, every ten minutes
-
-[Timer]
-OnActiveSec={_INTERVAL}min
-OnUnitInactiveSec={_INTERVAL}min
-RandomizedDelaySec={_DELAY}min
-
-[Install]
-WantedBy=timers.target
-"""
+_TIMER = timer(
+    "Scripts of the node, every ten minutes",
+    f"OnActiveSec={_INTERVAL}min",
+    f"OnUnitInactiveSec={_INTERVAL}min",
+    f"RandomizedDelaySec={_DELAY}min",
+)
 
 
 def node_scripts_parameter(cluster: str) -> str:

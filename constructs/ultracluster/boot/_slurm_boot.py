@@ -16,6 +16,7 @@ from ultracluster.boot._node_files import (
     oneshot,
     program,
     slurmd_drop_in,
+    timer,
     unit_file,
 )
 from ultracluster.boot._paths import MOUNT, MOUNT_PATH
@@ -238,18 +239,9 @@ _CHECK_SERVICE = oneshot(
     ),
 )
 
-_CHECK_TIMER = """\
-[Unit]
-Description=Check of the mounts, every minute
-
-[Timer]
-OnActiveSec=1min
-OnUnitInactiveSec=1min
-AccuracySec=1s
-
-[Install]
-WantedBy=timers.target
-"""
+_CHECK_TIMER = timer(
+    "Check of the mounts, every minute", "OnActiveSec=1min", "OnUnitInactiveSec=1min", "AccuracySec=1s"
+)
 
 # The settings go with the mount, and are restored with each mount.
 _TUNING = oneshot(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, timer, unit_file
 from ultracluster.planning import check_fields
 from ultracluster.rules import Refusal, shared
 
@@ -110,15 +110,6 @@ def users_boot(*, cluster: str, region: str) -> NodeBoot:
 
 # Nodes send requests at different times: the Parameter Store answers 40 requests a second.
 # https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21)
-_TIMER = """\
-[Unit]
-Description=Users of the cluster, every ten minutes
-
-[Timer]
-OnActiveSec=10min
-OnUnitInactiveSec=10min
-RandomizedDelaySec=5min
-
-[Install]
-WantedBy=timers.target
-"""
+_TIMER = timer(
+    "Users of the cluster, every ten minutes", "OnActiveSec=10min", "OnUnitInactiveSec=10min", "RandomizedDelaySec=5min"
+)

@@ -6,7 +6,6 @@ from functools import partial
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct, IDependable
 
@@ -18,13 +17,12 @@ from ultracluster.boot import (
     node_scripts_parameter,
 )
 from ultracluster.catalogue.ec2 import Architecture, image_software
-from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.clusterfile import ClusterFile, node_script
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
 from ultracluster.hyperpod._hyperpod_role import PRINCIPAL, HyperPodRole
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPodMount
-from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
+from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, create_or_import_bucket, role_outputs
 from ultracluster.hyperpod._node_boot import CONTROLLER, LOGIN, node_scripts
 from ultracluster.hyperpod._script_list import script_list
 from ultracluster.network import Network
@@ -63,17 +61,12 @@ class HyperPodSlurmCluster(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id)
         self._cluster, self._network, self._storage = cluster, network, storage
-        stack, section = cdk.Stack.of(self), cluster.hyperpod
+        section = cluster.hyperpod
         self._volume_key = kms.Key.from_key_arn(self, "VolumeKey", section.volume_key) if section.volume_key else None
         #: Execution role of all nodes, unless the controller has one.
         self.role = HyperPodRole(self, "NodeRole", volume_key=self._volume_key)
         #: Bucket of the lifecycle scripts.
-        self.bucket: s3.IBucket = (
-            scripts_bucket(self, hyperpod.scripts_bucket_name(cluster.name, stack.account, cluster.region))
-            if section.bucket is None
-            else s3.Bucket.from_bucket_name(self, "Bucket", section.bucket)
-        )
-        HyperPodScriptsGrants(self.bucket).read(self.role)
+        self.bucket = create_or_import_bucket(self, cluster, self.role)
         self._log_group = node_log_group(
             self, "NodeLogs", cluster=cluster.name, role=self.role, **log_settings(self, cluster)
         )
@@ -127,10 +120,7 @@ class HyperPodSlurmCluster(Construct):
     @property
     def outputs(self) -> list[Output]:
         """Outputs of what exists before the nodes."""
-        return [
-            Output("ExecutionRole", "Role of the nodes", self.role.role_arn),
-            Output("ScriptsBucket", "Bucket of the lifecycle scripts", self.bucket.bucket_name),
-        ]
+        return role_outputs(self.role, self.bucket)
 
     @property
     def node_outputs(self) -> list[Output]:

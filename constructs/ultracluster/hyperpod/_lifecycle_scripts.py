@@ -14,8 +14,10 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import ScriptAsset
 from ultracluster.hyperpod._provisioning import HyperPodProvisioning
+from ultracluster.orchestration import Output
 from ultracluster.planning import checked, known, text_problem, token_errors
 from ultracluster.rules import Refusal, error
 from ultracluster.security import acknowledge_wildcards
@@ -173,6 +175,26 @@ def _problems(scripts: Mapping[str, str], bucket_name: str | None, bucket: s3.IB
             )
             problems.append(_SCRIPTS(f"scripts must not hold {path}: {message} groups, or provisioning"))
     return problems
+
+
+def create_or_import_bucket(scope: Construct, cluster: ClusterFile, role: iam.IGrantable) -> s3.IBucket:
+    """Return the bucket of the lifecycle scripts of a cluster file, which the role may read."""
+    existing, account = cluster.hyperpod.bucket, cdk.Stack.of(scope).account
+    bucket: s3.IBucket = (
+        scripts_bucket(scope, hyperpod.scripts_bucket_name(cluster.name, account, cluster.region))
+        if existing is None
+        else s3.Bucket.from_bucket_name(scope, "Bucket", existing)
+    )
+    HyperPodScriptsGrants(bucket).read(role)
+    return bucket
+
+
+def role_outputs(role: iam.IRole, bucket: s3.IBucket) -> list[Output]:
+    """Return the outputs of what exists before the nodes."""
+    return [
+        Output("ExecutionRole", "Role of the nodes", role.role_arn),
+        Output("ScriptsBucket", "Bucket of the lifecycle scripts", bucket.bucket_name),
+    ]
 
 
 def scripts_bucket(scope: Construct, name: str | None) -> s3.Bucket:

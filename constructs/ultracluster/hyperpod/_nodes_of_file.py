@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
 from constructs import Construct, IDependable
 
 from ultracluster.boot import LocalScratch, NodeSetup, hyperpod_kubernetes_setup
 from ultracluster.catalogue.ec2 import Architecture
-from ultracluster.catalogue.schedulers import hyperpod, hyperpod_add_ons, hyperpod_kubernetes
+from ultracluster.catalogue.schedulers import hyperpod_add_ons, hyperpod_kubernetes
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.eks import EksAddOn, EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
@@ -19,7 +18,7 @@ from ultracluster.hyperpod._hyperpod_role import HyperPodRole
 from ultracluster.hyperpod._inference_add_on import HyperPodInferenceAddOn
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes
-from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, HyperPodScriptsGrants, scripts_bucket
+from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, create_or_import_bucket, role_outputs
 from ultracluster.hyperpod._metrics_add_on import HyperPodObservabilityAddOn
 from ultracluster.hyperpod._task_governance import HyperPodTaskGovernance, TeamQuota
 from ultracluster.kubernetes import platform_of, required_bundle, shares
@@ -50,30 +49,21 @@ class HyperPodKubernetesCluster(KubernetesCluster):
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage) -> None:
         super().__init__(scope, id, cluster=cluster, network=network, storage=storage)
-        stack, section = cdk.Stack.of(self), cluster.hyperpod
+        section = cluster.hyperpod
         self._volume_key = kms.Key.from_key_arn(self, "VolumeKey", section.volume_key) if section.volume_key else None
         #: Execution role of the nodes of HyperPod.
         self.role = HyperPodRole(
             self, "HyperPodRole", eks_cluster_arn=self.control_plane.cluster_arn, volume_key=self._volume_key
         )
         #: Bucket of the lifecycle scripts.
-        self.bucket: s3.IBucket = (
-            scripts_bucket(self, hyperpod.scripts_bucket_name(cluster.name, stack.account, cluster.region))
-            if section.bucket is None
-            else s3.Bucket.from_bucket_name(self, "Bucket", section.bucket)
-        )
-        HyperPodScriptsGrants(self.bucket).read(self.role)
+        self.bucket = create_or_import_bucket(self, cluster, self.role)
         #: HyperPod cluster. None before `add_node_groups`.
         self.hyperpod: HyperPodCluster | None = None
 
     @property
     def outputs(self) -> list[Output]:
         """Outputs of the control plane."""
-        return [
-            *super().outputs,
-            Output("ExecutionRole", "Role of the nodes", self.role.role_arn),
-            Output("ScriptsBucket", "Bucket of the lifecycle scripts", self.bucket.bucket_name),
-        ]
+        return [*super().outputs, *role_outputs(self.role, self.bucket)]
 
     @property
     def node_outputs(self) -> list[Output]:

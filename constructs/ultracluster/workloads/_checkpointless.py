@@ -17,7 +17,7 @@ from ultracluster.kubernetes import (
 )
 from ultracluster.rules import Refusal
 from ultracluster.workloads._kubernetes_gang import name_of, nodes_of
-from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
+from ultracluster.workloads._room import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._training_operator import operated
 from ultracluster.workloads._workload import Settings
 

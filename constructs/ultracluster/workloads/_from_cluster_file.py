@@ -10,9 +10,10 @@ from ultracluster.kubernetes import Platform, PlatformNodes, platform_of
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._frameworks import DEGREES
 from ultracluster.workloads._kubernetes_jobs import kubernetes_forms, kubernetes_job, kubernetes_jobs
-from ultracluster.workloads._limits import Room, refused, unknown, validated
+from ultracluster.workloads._limits import refused, unknown, validated
 from ultracluster.workloads._model_fit import plan_settings as settings_of
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
+from ultracluster.workloads._room import Room
 from ultracluster.workloads._slurm_jobs import JobFile, slurm_forms, slurm_job, slurm_jobs, slurm_nodes
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Workload

@@ -35,8 +35,8 @@ from ultracluster.planning.capacity import segment
 from ultracluster.rules import Refusal
 from ultracluster.workloads._containers import layer_of
 from ultracluster.workloads._images import PYTORCH, ContainerImage, image_on
-from ultracluster.workloads._limits import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._model_fit import checkpoint_seconds
+from ultracluster.workloads._room import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._workload import Settings
 
 #: Training program that the pods of gangs have.

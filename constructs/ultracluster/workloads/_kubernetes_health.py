@@ -24,7 +24,7 @@ from ultracluster.kubernetes import (
 from ultracluster.rules import Refusal
 from ultracluster.workloads._images import NCCL_TESTS
 from ultracluster.workloads._kubernetes_gang import queue_labels
-from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._room import JOB_NODES
 
 #: The one of the GPU operator: https://github.com/NVIDIA/gpu-operator, deployments/gpu-operator/values.yaml (commit
 #: a22dbf6 of 2026-08-21, read 2026-11-21). EKS's nodes have driver 580, which is CUDA 13, and DCGM before 4.4 has no

@@ -22,7 +22,7 @@ from ultracluster.rules import Refusal
 from ultracluster.workloads._frameworks import SGLANG_OPTIONS, VLLM_OPTIONS, Framework
 from ultracluster.workloads._images import SGLANG, VLLM, ContainerImage
 from ultracluster.workloads._kubernetes_gang import image_for, name_of, queue_labels
-from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._room import JOB_NODES
 from ultracluster.workloads._workload import Settings
 
 _RENDEZVOUS = 29_500

@@ -34,7 +34,7 @@ from ultracluster.workloads._kubernetes_gang import (
     queue_metadata,
     slices,
 )
-from ultracluster.workloads._limits import JOB_NODES
+from ultracluster.workloads._room import JOB_NODES
 from ultracluster.workloads._workload import Settings
 
 _POD_LABEL = "HPJob"

@@ -6,8 +6,7 @@ from ultracluster.catalogue.schedulers import eks, release_parameter
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._names import listed
-from ultracluster.clusterfile.rules._rule import Rule, error, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, listed, warning
 from ultracluster.planning.capacity import InterruptibleReservation
 
 _RELEASE = error("kubernetes-release", "EKS refuses nodes whose version does not go with that of the control plane.")

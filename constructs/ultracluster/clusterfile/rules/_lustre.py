@@ -19,8 +19,7 @@ from ultracluster.clusterfile._lustre import (
 )
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_file_system
-from ultracluster.clusterfile.rules._names import listed
-from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._lustre import LUSTRE_VERSION, Lustre
 from ultracluster.clusterfile.sections._word import not_one_of
 from ultracluster.planning.lustre import (

@@ -9,8 +9,7 @@ from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_in
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._lustre import check_keys
-from ultracluster.clusterfile.rules._names import listed
-from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.planning.network import EFA_REACH, check_efa_reach
 

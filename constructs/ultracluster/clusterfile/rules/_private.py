@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from ultracluster.catalogue.schedulers import registries
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._names import listed
-from ultracluster.clusterfile.rules._rule import error, shared
+from ultracluster.clusterfile.rules._rule import error, listed, shared
 
 _METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
 _IMAGE = error(

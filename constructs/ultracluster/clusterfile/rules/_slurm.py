@@ -1,8 +1,8 @@
 """Rules of Slurm."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, breaker_limit, check_accounts, health_settings
+from ultracluster.boot import breaker_limit, health_settings
 from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.catalogue.schedulers import Place, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
@@ -11,14 +11,13 @@ from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile._slurm_plan import (
     QUEUE_KEYS,
-    accounting_script,
-    accounts,
     cluster_settings,
     preempting,
     queue_settings,
 )
 from ultracluster.clusterfile.rules._capacity import NODE_GROUP_QUOTA
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.rules._slurm_accounts import NORMAL, check_accounting, check_name, check_users
 from ultracluster.clusterfile.sections._nodes import NodeGroupSection
 from ultracluster.clusterfile.sections._slurm import Queue, Slurm
 from ultracluster.clusterfile.sections._slurm_words import CONTROLLER_SIZE, SLURM_VERSION
@@ -50,20 +49,8 @@ _SETTING = shared("slurm-setting")
 _SETTING_KEY = error("slurm-setting-key", "A setting with a key of its own is written there.")
 _QUEUE_NODES = shared("slurm-queue-nodes")
 _QUEUE_TIME = error("slurm-queue-time", "A default above the maximum refuses every job that requests no time.")
-_NAMES = error("slurm-unknown-name", "Accounts and QoS must be in the file before others name them.")
 _PREEMPT = error("slurm-preempt", "Preemption needs partition priorities and a queue with a higher one.")
 _DEFAULT = error("slurm-default-queue", "Slurm has one default queue.")
-_ACCOUNT = shared("slurm-account")
-_ACCOUNTS_SIZE = shared("slurm-accounts-size")
-_UID = error("slurm-uid", "Files belong to numbers: two users with one number share their files.")
-_ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
-_USER = shared("slurm-user")
-_USERS = error("slurm-users", "Each user takes resources of the stack.")
-
-# A quarter of the resources of a stack.
-_MOST_USERS = 100
-# Slurm creates it itself.
-_NORMAL = "normal"
 
 
 def check_slurm(draft: Draft) -> Iterator[Problem]:
@@ -74,9 +61,9 @@ def check_slurm(draft: Draft) -> Iterator[Problem]:
     slurm = draft.slurm
     yield from _check_controller(slurm)
     yield from _check_queues(slurm, draft.nodes, draft.node_groups)
-    yield from _check_accounts(slurm)
+    yield from check_accounting(slurm)
     yield from until_invalid(_check_replace(draft))
-    yield from _check_users(slurm)
+    yield from check_users(slurm)
     for name, section in draft.nodes.items():
         path: Path = ("nodes", name, "slurm")
         yield from _settings("node-group", (*path, "settings"), section.slurm.settings, slurm.version)
@@ -90,7 +77,7 @@ def check_slurm(draft: Draft) -> Iterator[Problem]:
 def check_queues_and_users(draft: Draft) -> Iterator[Problem]:
     """Check what does not depend on the service that runs Slurm."""
     yield from _check_queues(draft.slurm, draft.nodes, draft.node_groups)
-    yield from _check_users(draft.slurm)
+    yield from check_users(draft.slurm)
 
 
 def _check_replace(draft: Draft) -> Iterator[Problem]:
@@ -185,10 +172,10 @@ def _check_queues(
         if longest and usual and usual.seconds > longest.seconds:
             message = f"is longer than max-time, {longest}; Slurm would refuse every job without a time limit"
             yield _QUEUE_TIME((*path, "default-time"), message)
-        for key, known in (("accounts", slurm.accounts), ("qos", {**slurm.qos, _NORMAL: None})):
+        for key, known in (("accounts", slurm.accounts), ("qos", {**slurm.qos, NORMAL: None})):
             for word in getattr(queue, key) if known or key == "qos" else ():
                 if word != "root" or key == "qos":
-                    yield from _check_name((*path, key), word, key, known)
+                    yield from check_name((*path, key), word, key, known)
         if (queue.accounts or queue.qos) and not slurm.accounting:
             yield _ACCOUNTING(path, "accounts and QoS of a queue need accounting: true", at_key=True)
         if queue.billing_weights and not slurm.accounting:
@@ -222,49 +209,6 @@ def _check_nodes_of(
     if name in sections and name not in held:
         message = f"is the name of a node group that no queue names, and so of its queue; name {name} in one of them"
         yield _QUEUE_NODES(path, message, at_key=True)
-
-
-def _check_accounts(slurm: Slurm) -> Iterator[Problem]:
-    for name, message in check_accounts(accounts(slurm)).items():
-        key = ("parent",) if slurm.accounts[name].parent and name != "root" else ()
-        yield _ACCOUNT(("slurm", "accounts", name, *key), message, at_key=not key)
-    try:
-        script = accounting_script(slurm) or ""
-    except ValueError:
-        return  # An error of the account already.
-    if len(script.encode()) > LONGEST_SCRIPT_BYTES:
-        message = "are more than one document of Systems Manager holds; name fewer accounts, QoS and users"
-        yield _ACCOUNTS_SIZE(("slurm", "accounts"), message, at_key=True)
-    for name, account in slurm.accounts.items():
-        for word in account.qos:
-            yield from _check_name(("slurm", "accounts", name, "qos"), word, "qos", {**slurm.qos, _NORMAL: None})
-
-
-def _check_name(path: Path, name: str, section: str, known: Iterable[str]) -> Iterator[Problem]:
-    if name not in known:
-        message = f"{name} is not under slurm.{section}, where there are: {', '.join(known) or 'none'}"
-        yield _NAMES(path, message)
-
-
-def _check_users(slurm: Slurm) -> Iterator[Problem]:
-    owners: dict[int, str] = {}
-    for name, user in slurm.users.items():
-        path: Path = ("slurm", "users", name)
-        other = owners.setdefault(user.uid, name)
-        if other != name:
-            yield _UID((*path, "uid"), f"is {other}'s already; every user has a number of their own")
-        for word in user.accounts:
-            yield from _check_name((*path, "accounts"), word, "accounts", slurm.accounts)
-        if user.admin and not user.accounts:
-            message = "an administrator of Slurm is a user of Slurm, who has an account: accounts: [...]"
-            yield _ADMIN((*path, "admin"), message)
-        try:
-            User(name=name, uid=user.uid, ssh_keys=user.ssh_keys)
-        except ValueError as error:
-            yield _USER(path, str(error))
-    if len(slurm.users) > _MOST_USERS:
-        message = f"has {len(slurm.users)} users, and this takes {_MOST_USERS}; use a directory service for more"
-        yield _USERS(("slurm", "users"), message)
 
 
 def warn_slurm(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
