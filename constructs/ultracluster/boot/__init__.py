@@ -50,7 +50,6 @@ from ultracluster.boot._mounts import Mountable as Mountable
 from ultracluster.boot._mounts import Volume as Volume
 from ultracluster.boot._mounts import check_mount_points as check_mount_points
 from ultracluster.boot._names import KUBERNETES_NAME as KUBERNETES_NAME
-from ultracluster.boot._names import LONGEST_LABEL as LONGEST_LABEL
 from ultracluster.boot._names import check_label as check_label
 from ultracluster.boot._node_files import NodeBoot as NodeBoot
 from ultracluster.boot._node_files import NodeFile as NodeFile

@@ -3,7 +3,7 @@
 See: https://kubernetes.io/docs/concepts/overview/working-with-objects/names (read 2026-11-21)
 """
 
-from ultracluster.boot import KUBERNETES_NAME, LONGEST_LABEL, check_label
+from ultracluster.boot import KUBERNETES_NAME, check_label
 from ultracluster.kubernetes._objects import content_hash
 from ultracluster.rules import Message, Refusal
 
@@ -42,9 +42,9 @@ def check_job(name: str) -> None:
         raise Refusal("job", problems)
 
 
-def check_namespace(what: str, name: str, longest: int = LONGEST_LABEL) -> list[Message]:
+def check_namespace(what: str, name: str) -> list[Message]:
     """Return the errors of a name that becomes a namespace."""
-    problems = check_label(what, name, longest)
+    problems = check_label(what, name)
     if name in _TAKEN or name.startswith("kube-") or name.endswith(_TAKEN_ENDINGS):
         message = f"{what} {name!r} is a namespace of Kubernetes or of the platform: choose another"
         problems.append(KUBERNETES_NAME(message))

@@ -51,7 +51,6 @@ def node_pod(
     container: str,
     image: str,
     command: Sequence[str] = (),
-    args: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     beside_launcher: bool = False,
     mounts: bool = True,
@@ -64,7 +63,6 @@ def node_pod(
         container: Name of its container.
         image: Its image.
         command: Its command. Default: the image's.
-        args: Its arguments. Default: the image's.
         env: Its environment, in addition to what the nodes need.
         beside_launcher: A launcher must fit on the node as well.
         mounts: It mounts the platform's file systems, for which its namespace needs the claims.
@@ -82,8 +80,6 @@ def node_pod(
     }
     if command:
         main["command"] = list(command)
-    if args:
-        main["args"] = list(args)
     spec: Object = {
         # A token of the API that a training job does not use is one that it can't lose.
         "automountServiceAccountToken": False,
