@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from ultracluster.catalogue.storage import s3
 from ultracluster.planning import check_fields
 from ultracluster.rules import Message, Refusal, shared
 
@@ -39,10 +40,10 @@ OWN_SCRIPTS = "ultracluster"
 SCRIPT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,63}", re.ASCII)
 SCRIPT_NAME_WORDS = "1 to 64 letters, digits, spaces, underscores and hyphens, and begin with a letter or digit"
 _TOKEN = "${Token["
-_BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 #: Location of a script: no wildcard, for the role of the nodes may read what it names.
 SCRIPT_URL = re.compile(
-    rf"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9./_~@?=&+%-]+|s3://{_BUCKET}/[A-Za-z0-9!_.()'/+=@ -]+", re.ASCII
+    rf"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9./_~@?=&+%-]+|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9!_.()'/+=@ -]+",
+    re.ASCII,
 )
 SCRIPT = shared("node-script")
 SCRIPT_CHECKSUM = shared("node-script-checksum")

@@ -71,10 +71,9 @@ def node_scripts_boot(*, cluster: str, region: str) -> NodeBoot:
     """
     parameter = f"--parameter {node_scripts_parameter(cluster)} --region {region}"
     command = f"{PROGRAM}node-scripts {parameter} --group ${{NODE_GROUP}}"
-    wants, after = AFTER_NETWORK
     service = oneshot(
         "Scripts of the node",
-        unit=(wants, after),
+        unit=AFTER_NETWORK,
         # A failure is a state of the node, and does not fail the boot.
         service=(f"EnvironmentFile={NODE_GROUP_FILE}", f"ExecStart=-{command}", "TimeoutStartSec=10min"),
     )

@@ -22,6 +22,7 @@ from ultracluster.boot._node_files import (
 from ultracluster.boot._paths import MOUNT, MOUNT_PATH
 from ultracluster.boot._scratch import SCRATCH_UNIT
 from ultracluster.catalogue.ec2 import InstanceType, interfaces
+from ultracluster.catalogue.storage import s3
 from ultracluster.planning import check_fields
 from ultracluster.rules import ARGUMENT, Refusal, error, shared
 
@@ -30,7 +31,8 @@ LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
 _CHECK = "ultracluster-mount-check"
 #: Where a bundle may be: no character that systemd or a shell would read as its own.
 BUNDLE_URL = re.compile(
-    r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{0,400}",
+    r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}"
+    rf"|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{{0,400}}",
     re.ASCII,
 )
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from ultracluster.catalogue.schedulers import eks
 from ultracluster.kubernetes._bad_versions import bad_version
 from ultracluster.kubernetes._charts import CHARTS
 from ultracluster.kubernetes._nodes import PlatformNodes
@@ -20,11 +21,11 @@ _TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp",
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
 _PLATFORM = shared("kubernetes-platform")
 
-#: What is wrong: the attributes and names of a `Platform` down to it, and a sentence.
-Found = tuple[tuple[str, ...], str]
+#: An error of a `Platform`: attributes and names down to the value, and the message.
+LocatedError = tuple[tuple[str, ...], str]
 
 
-def platform_problems(platform: Platform) -> list[Found]:
+def platform_problems(platform: Platform) -> list[LocatedError]:
     """Return all errors of a platform; empty if it is valid."""
     problems = [*_names(platform), *_shares(platform), *_efa(platform), *_gpus(platform), *_elastic(platform)]
     for name, version in _versions(platform):
@@ -48,7 +49,7 @@ def _versions(platform: Platform) -> Iterator[tuple[str, str]]:
         yield name, platform.versions.get(name, chart.version)
 
 
-def _names(platform: Platform) -> Iterator[Found]:
+def _names(platform: Platform) -> Iterator[LocatedError]:
     if not platform.nodes:
         yield ("nodes",), "there is no node group"
     if not platform.teams:
@@ -74,7 +75,7 @@ def _names(platform: Platform) -> Iterator[Found]:
             yield ("versions", name), message
 
 
-def _shares(platform: Platform) -> Iterator[Found]:
+def _shares(platform: Platform) -> Iterator[LocatedError]:
     groups = {group.name for group in platform.nodes}
     for team in platform.teams:
         for name in team.nodes or {}:
@@ -89,14 +90,15 @@ def _shares(platform: Platform) -> Iterator[Found]:
             yield from ((("teams",), problem) for problem in refusal.messages)
 
 
-def _efa(platform: Platform) -> Iterator[Found]:
+def _efa(platform: Platform) -> Iterator[LocatedError]:
     ways: dict[str, set[str]] = {}
     for group in platform.nodes:
         way = platform.efa_way(group)
         if way is not None:
             ways.setdefault(group.instance_type.name, set()).add(way)
-        if way == "dranet" and platform.minor < _DRA_FROM:
-            message = f"DRANET needs Kubernetes 1.{_DRA_FROM} or newer, got {platform.kubernetes}: use device-plugin"
+        if way == "dranet" and not eks.at_least(platform.kubernetes, eks.DRANET_FROM):
+            needed = f"DRANET needs Kubernetes {eks.DRANET_FROM} or newer"
+            message = f"{needed}, got {platform.kubernetes}: use device-plugin"
             yield ("efa",), message
     for name, groups in ways.items():
         if len(groups) > 1:
@@ -107,7 +109,7 @@ def _efa(platform: Platform) -> Iterator[Found]:
             yield ("efa",), message
 
 
-def _gpus(platform: Platform) -> Iterator[Found]:
+def _gpus(platform: Platform) -> Iterator[LocatedError]:
     domains = [group.name for group in platform.nodes if group.instance_type.ultraservers]
     if domains and platform.minor < _GB200_FROM:
         message = f"{', '.join(domains)}: GB200 needs Kubernetes 1.{_GB200_FROM} or newer, got {platform.kubernetes}"
@@ -129,7 +131,7 @@ def _gpus(platform: Platform) -> Iterator[Found]:
         yield ("gpu",), message
 
 
-def _elastic(platform: Platform) -> Iterator[Found]:
+def _elastic(platform: Platform) -> Iterator[LocatedError]:
     elastic = [group for group in platform.nodes if group.elastic]
     if elastic and platform.karpenter is None and not platform.service_karpenter:
         names = ", ".join(group.name for group in elastic)
@@ -153,7 +155,7 @@ def _elastic(platform: Platform) -> Iterator[Found]:
             )
 
 
-def _image(group: PlatformNodes, image: str) -> Iterator[Found]:
+def _image(group: PlatformNodes, image: str) -> Iterator[LocatedError]:
     """Return the errors of an image for Karpenter; one that re-resolves replaces nodes during a job."""
     if image.startswith("ami-"):
         return

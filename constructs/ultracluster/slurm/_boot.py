@@ -72,9 +72,9 @@ def node_boot(
     mounts = storage.mounts
     if zone != cluster.lustre_zone:
         mounts = [_over_tcp(mount) for mount in mounts]
-    replace = replacement_limits(cluster) if layout is not None else {}
+    limits = replacement_limits(cluster) if layout is not None else {}
     parts = [
-        breaker_boot(cluster=cluster.name, region=cluster.region, replace=replace),
+        breaker_boot(cluster=cluster.name, region=cluster.region, replace=limits),
         system_boot(slurm_version=cluster.slurm.version),
         deep_check(instance_type.name, cluster.software),
         slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
@@ -95,7 +95,7 @@ def node_boot(
     if cluster.slurm.directory is not None:
         path = cluster.storage.home.mount if cluster.storage.home else IMAGE_HOMES
         parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=path))
-    # Without users as well: the first one, or the last one removed, must not replace nodes.
+    # Also without users: the first user, or the removal of the last one, must not change the boot script.
     parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())

@@ -56,11 +56,11 @@ def _objects(
     given = replace(given, image=given.image or form.built(platform, group))
     objects = form.objects(platform, group, _owner(platform, group), given)
     if given.parameters:
-        _give_time(objects, given.request_seconds)
+        _set_grace_period(objects, given.request_seconds)
     return f"{group.name}/{form.file}", title, objects
 
 
-def _give_time(objects: Sequence[Object], seconds: int) -> None:
+def _set_grace_period(objects: Sequence[Object], seconds: int) -> None:
     """Set the time that pods of gangs have for the checkpoint of their plan before Kubernetes ends them."""
     for item in objects:
         spec = item["spec"]

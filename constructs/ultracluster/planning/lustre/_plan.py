@@ -19,8 +19,8 @@ from ultracluster.planning.lustre._spec import LustreOverrides, LustreSpec, gib_
 
 _EVERYTHING = LustreOffer()
 _NOTHING = LustreOverrides()
-# From so many servers on, a client over TCP is at its limit.
-_MOST_FLOWS = ssd.TCP_GBPS // ssd.TCP_GBPS_PER_SERVER
+# Servers that saturate a client over TCP.
+_MAX_TCP_SERVERS = ssd.TCP_GBPS // ssd.TCP_GBPS_PER_SERVER
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +77,7 @@ def plan_lustre(
     if problems:
         raise ValueError("; ".join(problems))
     if why is Kind.TEMPORARY:
-        stated, why = _smaller_of_two(stated, goal, offer)
+        stated, why = _smaller_type(stated, goal, offer)
     candidates = _ranked(_specs(goal, offer, stated), goal)
     good = [spec for spec in candidates if not _problems(spec, goal, offer)]
     if not good:
@@ -87,8 +87,8 @@ def plan_lustre(
     )
 
 
-def _smaller_of_two(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer) -> tuple[LustreOverrides, Kind]:
-    """SCRATCH_2, or PERSISTENT_2 when that takes fewer GiB: no price of SCRATCH_2 is known here."""
+def _smaller_type(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer) -> tuple[LustreOverrides, Kind]:
+    """Return SCRATCH_2, or PERSISTENT_2 if that needs fewer GiB: the catalogue has no price of SCRATCH_2."""
     persistent = replace(scratch, deployment_type="PERSISTENT_2")
     best = [
         next((spec for spec in _ranked(_specs(goal, offer, kind), goal) if not _problems(spec, goal, offer)), None)
@@ -103,7 +103,7 @@ def _smaller_of_two(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOff
 
 
 def _specs(goal: LustreGoal, offer: LustreOffer, stated: LustreOverrides) -> Iterator[LustreSpec]:
-    """One for each choice that is open, with the smallest capacity that will do, or the one that is stated."""
+    """Yield a file system for each EFA setting and tier that is not given, with the smallest capacity that suffices."""
     scratch = stated.deployment_type == "SCRATCH_2"
     by_efa = [False] if scratch or not offer.efa else [False, True]
     if goal.clients and not goal.clients.can_use_efa:
@@ -131,11 +131,11 @@ def _capacity(goal: LustreGoal, tier: int | None, efa: bool) -> int:
 
 
 def _servers(goal: LustreGoal, efa: bool) -> int:
-    """The fewest servers with which the nodes can write the checkpoint; if none suffice, as many as help."""
+    """Return the fewest servers with which the nodes can write the checkpoint; if none suffice, as many as help."""
     if goal.clients is None or goal.checkpoint is None:
         return 1
     servers = goal.clients.servers_for(goal.checkpoint.mb_per_s, efa=efa)
-    return _MOST_FLOWS if servers is None else servers
+    return _MAX_TCP_SERVERS if servers is None else servers
 
 
 def _intelligent_tiering(goal: LustreGoal, stated: LustreOverrides, efa: bool) -> LustreSpec:
@@ -162,7 +162,7 @@ def _intelligent_tiering(goal: LustreGoal, stated: LustreOverrides, efa: bool) -
 
 
 def _complete(stated: LustreOverrides, **chosen: object) -> LustreSpec:
-    """A file system of what is stated, what is chosen, and the defaults of the rest."""
+    """Return a file system of what is given, what is chosen, and the defaults of the rest."""
     fields = {name: value for name, value in asdict(stated).items() if value is not None} | chosen
     if stated.storage_type == "INTELLIGENT_TIERING":
         # The fewest: they can be raised, never lowered.
@@ -177,7 +177,7 @@ def _complete(stated: LustreOverrides, **chosen: object) -> LustreSpec:
 
 
 def _ranked(specs: Iterator[LustreSpec], goal: LustreGoal) -> list[LustreSpec]:
-    """The best first: EFA above 10 GB/s, then the cheaper, the smaller, the one without EFA."""
+    """Return the best first: EFA above 10 GB/s, then the cheaper, the smaller, the one without EFA."""
 
     def rank(spec: LustreSpec) -> tuple[bool, Decimal, int, bool]:
         size = spec.capacity_gib or spec.throughput_capacity_mb_per_s or 0
