@@ -204,8 +204,8 @@ EDITS: dict[str, list[ClusterEdit]] = {
 }
 
 
-def joined(edits: list[ClusterEdit], number: int = 4) -> list[ClusterEdit]:
-    """Join clean edits into updates of a few each: what one of them replaced, their update would replace too."""
+def joined(edits: list[ClusterEdit], number: int = 8) -> list[ClusterEdit]:
+    """Join clean edits into updates of several each: what one of them replaced, their update would replace too."""
     clean = [edit for edit in edits if edit.verdict == "clean"]
     # Neighbours in the tables edit the same keys.
     updates = -(-len(clean) // number)
