@@ -75,12 +75,12 @@ def test_rejects_registries_that_nodes_do_not_reach() -> None:
         assert "must be a registry, with a prefix" in problem(REGISTRY, f"  registry: '{name}'\n", KUBERNETES)
 
 
-def test_a_perimeter_is_an_organisation_or_accounts() -> None:
-    both = "name: keep\nperimeter: {organisation: o-a1b2c3d4e5, accounts: ['210987654321']}"
+def test_a_perimeter_is_an_organization_or_accounts() -> None:
+    both = "name: keep\nperimeter: {organization: o-a1b2c3d4e5, accounts: ['210987654321']}"
     error = problem("name: keep", both, PRIVATE)
-    assert "perimeter.accounts: must be an organisation or accounts, got both" in error
-    error = problem("name: keep", "name: keep\nperimeter: {organisation: my-company}", PRIVATE)
-    assert "perimeter.organisation: must be the id of an organisation, such as o-a1b2c3d4e5" in error
+    assert "perimeter.accounts: must be an organization or accounts, got both" in error
+    error = problem("name: keep", "name: keep\nperimeter: {organization: my-company}", PRIVATE)
+    assert "perimeter.organization: must be the id of an organization, such as o-a1b2c3d4e5" in error
     assert perimeter_members(loads(PRIVATE, "c.yaml")) == ()
     accounts = loads(f"{PRIVATE}perimeter: {{accounts: ['210987654321']}}\n", "c.yaml")
     assert perimeter_members(accounts) == ("210987654321",)

@@ -239,19 +239,19 @@ PRIVATE_EGRESS = {f"{range} -1 None" for range in ("10.0.0.0/8", "100.64.0.0/10"
 def test_a_perimeter_with_internet_lets_nodes_reach_public_addresses_for_the_web_only(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
-    text = f"{PERIMETER}perimeter: {{organisation: o-a1b2c3d4e5}}"
+    text = f"{PERIMETER}perimeter: {{organization: o-a1b2c3d4e5}}"
     egress, policies = perimeter_of(stack, template, text)
     assert egress == PRIVATE_EGRESS | {"0.0.0.0/0 tcp 80", "0.0.0.0/0 tcp 443"}
     ((inside, _),) = policies.values()
-    organisation = {"aws:PrincipalOrgID": "o-a1b2c3d4e5", "aws:ResourceOrgID": "o-a1b2c3d4e5"}
-    assert inside["Condition"] == {"StringEquals": organisation}
+    organization = {"aws:PrincipalOrgID": "o-a1b2c3d4e5", "aws:ResourceOrgID": "o-a1b2c3d4e5"}
+    assert inside["Condition"] == {"StringEquals": organization}
 
 
 def test_a_canary_reports_through_the_endpoint_of_a_perimeter(
     stack: cdk.Stack, template: Callable[[], Template]
 ) -> None:
     canary = PERIMETER.replace("on-demand", "cr-0123456789abcdef0, canary: true")
-    text = f"{canary}image: ami-0123456789abcdef0\nperimeter: {{organisation: o-a1b2c3d4e5}}"
+    text = f"{canary}image: ami-0123456789abcdef0\nperimeter: {{organization: o-a1b2c3d4e5}}"
     _, policies = perimeter_of(stack, template, text)
     assert [row["Action"] for row in policies["s3"] if row["Sid"] == "Signals"] == ["s3:PutObject"]
 

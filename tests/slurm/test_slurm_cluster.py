@@ -275,10 +275,10 @@ def test_the_data_bucket_of_a_private_cluster_denies_access_from_outside_the_acc
 def test_a_private_cluster_reaches_the_data_bucket_of_another_account_that_its_file_names() -> None:
     text = (ROOT / "examples" / "slurm-private.yaml").read_text()
     text = text.replace("storage: {", "storage: {data-bucket: {existing: my-datasets}, ")
-    text += "perimeter: {organisation: o-a1b2c3d4e5}\n"
+    text += "perimeter: {organization: o-a1b2c3d4e5}\n"
     policies = endpoint_policies(templates(clusterfile.loads(text, "c.yaml")))
-    of_organisation, _, of_file = policies["s3"]
+    of_organization, _, of_file = policies["s3"]
     by = {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}
-    assert of_organisation["Condition"] == {"StringEquals": {**by, "aws:ResourceOrgID": "o-a1b2c3d4e5"}}
+    assert of_organization["Condition"] == {"StringEquals": {**by, "aws:ResourceOrgID": "o-a1b2c3d4e5"}}
     assert of_file["Condition"] == {"StringEquals": by}
     assert "arn:aws:s3:::my-datasets/*" in of_file["Resource"]

@@ -55,7 +55,7 @@ def test_the_purpose_sets_the_retention_of_old_versions(
 
 def test_the_account_of_a_bucket_is_never_outside_its_perimeter(stack: cdk.Stack, template: MakeTemplate) -> None:
     DataBucket(stack, "Data", perimeter="o-a1b2c3d4e5")
-    with pytest.raises(ValueError, match="perimeter must be one organisation, or accounts, got o-a1b2c3d4e5, 1"):
+    with pytest.raises(ValueError, match="perimeter must be one organization, or accounts, got o-a1b2c3d4e5, 1"):
         DataBucket(stack, "Both", perimeter=["o-a1b2c3d4e5", "123456789012"])
     with pytest.raises(ValueError, match="or accounts of 12 digits, got 'o-A'"):
         DataBucket(stack, "Neither", perimeter=["o-A"])

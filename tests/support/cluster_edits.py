@@ -78,7 +78,7 @@ COMMON: list[tuple[str, Any, Verdict]] = [
     ("observability/alerts", {"off": ["NodeFlapping"]}, "clean"),
     ("notifications", {"email": "oncall@example.com"}, "file"),
     ("orchestrator", "hyperpod", "file"),
-    ("perimeter", {"organisation": "o-a1b2c3d4e5"}, "clean"),
+    ("perimeter", {"organization": "o-a1b2c3d4e5"}, "clean"),
 ]
 SLURM: list[tuple[str, Any, Verdict]] = [
     ("nodes/train/count", 32, "nodes"),

@@ -4,7 +4,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 
 
 def perimeter_members(cluster: ClusterFile) -> tuple[str, ...] | None:
-    """Return the organisation or the accounts of the perimeter, empty for that of the cluster, or None without one."""
+    """Return the organization or the accounts of the perimeter, empty for that of the cluster, or None without one."""
     if cluster.perimeter is not None:
         return cluster.perimeter.members
     return None if cluster.network.internet else ()

@@ -79,14 +79,14 @@ class ClusterNetwork(_Network):
         internet: Whether nodes reach the internet. If not, there is neither NAT gateway nor public subnet, and nodes
             call AWS through `ServiceEndpoints`. Default: yes.
         s3_policy: Policy of the S3 endpoint. Default: that of the perimeter.
-        perimeter: Data perimeter: the id of an organisation, or accounts beside that of the stack. The S3 endpoint
+        perimeter: Data perimeter: the id of an organization, or accounts beside that of the stack. The S3 endpoint
             allows its principals its buckets, and some of AWS. Default: all requests are allowed.
         flow_log_retention: Retention of the flow logs in CloudWatch Logs.
 
     Raises:
         Refusal: If a zone or range is a token or malformed, if a zone is of another region, if `zone` is a Local Zone
             without another `services_zone`, if a range is missing or is not inside `cidr`, or if the perimeter is
-            neither an organisation nor accounts.
+            neither an organization nor accounts.
 
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html (read 2026-11-20)
     """

@@ -39,7 +39,7 @@ def s3_policy(
 
     Args:
         scope: Construct of the endpoint.
-        perimeter: An organisation, or accounts.
+        perimeter: An organization, or accounts.
         buckets: Names of further buckets.
         signals: Whether the results of deployments of the account may be written.
     """

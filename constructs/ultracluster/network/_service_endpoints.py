@@ -73,12 +73,12 @@ class ServiceEndpoints(Construct):
         subnet: Subnet of the endpoints' network interfaces.
         clients: What may call the services. Default: nothing, until `connections` allows it.
         services: Names of the services, as in the endpoint name after the region. Default: what EKS nodes call.
-        perimeter: Data perimeter: the id of an organisation, or accounts beside that of the stack. Its principals call
+        perimeter: Data perimeter: the id of an organization, or accounts beside that of the stack. Its principals call
             only its resources. Default: the policies allow all requests.
 
     Raises:
         Refusal: If the subnet or a client is of another VPC, a service is a token or named twice, or the perimeter is
-            neither an organisation nor accounts.
+            neither an organization nor accounts.
 
     See: https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-21)
     """

@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ultracluster.planning._once import once as once
-from ultracluster.planning._perimeter import ORGANISATION as ORGANISATION
+from ultracluster.planning._perimeter import ORGANIZATION as ORGANIZATION
 from ultracluster.planning._perimeter import perimeter_condition as perimeter_condition
 from ultracluster.planning._perimeter import perimeter_problems as perimeter_problems
 from ultracluster.planning._plan import Figure as Figure

@@ -1,4 +1,4 @@
-"""A data perimeter: the accounts, or the organisation, that data and requests may not leave."""
+"""A data perimeter: the accounts, or the organization, that data and requests may not leave."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,28 +7,28 @@ from typing import Literal
 from ultracluster.planning._texts import known
 from ultracluster.rules import Message, shared
 
-#: Id of an organisation: https://docs.aws.amazon.com/organizations/latest/APIReference/API_Organization.html, and its
+#: Id of an organization: https://docs.aws.amazon.com/organizations/latest/APIReference/API_Organization.html, and its
 #: model in botocore 1.44.5 (read 2026-11-23).
-ORGANISATION = re.compile(r"o-[a-z0-9]{10,32}", re.ASCII)
+ORGANIZATION = re.compile(r"o-[a-z0-9]{10,32}", re.ASCII)
 _ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 _PERIMETER = shared("perimeter")
 
 
 def perimeter_problems(argument: str, members: Sequence[str]) -> Iterator[Message]:
-    """Yield the problems of a perimeter: the id of one organisation, or accounts.
+    """Yield the problems of a perimeter: the id of one organization, or accounts.
 
     Args:
         argument: Name of the argument.
         members: The perimeter. Empty: the account of the stack.
     """
-    valid = [known(each) and bool(ORGANISATION.fullmatch(each)) for each in members]
+    valid = [known(each) and bool(ORGANIZATION.fullmatch(each)) for each in members]
     if any(valid) and len(members) > 1:
-        text = f"{argument} must be one organisation, or accounts, got {', '.join(members)[:120]}"
+        text = f"{argument} must be one organization, or accounts, got {', '.join(members)[:120]}"
         yield _PERIMETER(text)
-    for each, is_organisation in zip(members, valid, strict=True):
-        if known(each) and not is_organisation and not _ACCOUNT.fullmatch(each):
+    for each, is_organization in zip(members, valid, strict=True):
+        if known(each) and not is_organization and not _ACCOUNT.fullmatch(each):
             text = (
-                f"{argument} must be an organisation such as o-a1b2c3d4e5, or accounts of 12 digits, got {each[:60]!r}"
+                f"{argument} must be an organization such as o-a1b2c3d4e5, or accounts of 12 digits, got {each[:60]!r}"
             )
             yield _PERIMETER(text)
 
@@ -45,6 +45,6 @@ def perimeter_condition(
 
     See: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_data-perimeters.html (read 2026-11-23)
     """
-    if len(members) == 1 and ORGANISATION.fullmatch(members[0]):
+    if len(members) == 1 and ORGANIZATION.fullmatch(members[0]):
         return {f"aws:{of}OrgID": members[0]}
     return {f"aws:{of}Account": [account, *(each for each in members if each != account)]}

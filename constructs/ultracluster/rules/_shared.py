@@ -25,7 +25,7 @@ _ERRORS: Mapping[str, str] = {
     "node-script-checksum": "A script runs as root on each node: a node verifies its checksum first.",
     "node-script-count": "AWS PCS takes at most 20 scripts in a stage, and 20 arguments of each.",
     "node-script-size": "AWS PCS takes scripts of at most 2 MiB.",
-    "perimeter": "A policy compares either the organisation or the accounts of a request.",
+    "perimeter": "A policy compares either the organization or the accounts of a request.",
     "placement-group": "EC2 takes a placement group with some capacities only.",
     "purchase-option": "EC2 sells each type with some purchase options: declare a new one under `types`.",
     "root-volume": "Container images need space, and a gp3 volume has a largest size.",

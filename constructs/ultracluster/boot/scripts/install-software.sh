@@ -179,7 +179,7 @@ install_pyxis() {
     echo "required $home/lib/slurm/spank_pyxis.so" >"$plugins$slurm/plugstack.conf.d/pyxis.conf"
 }
 
-# A program of Prometheus' organisation, from its tarball.
+# A program of Prometheus' organization, from its tarball.
 install_program() {
     unpack "$1"
     install -D -m 0755 "$folder/$1" "$own/bin/.$1"

@@ -150,7 +150,7 @@ LUSTRE_EFA_TOOL = Artefact(
 
 
 def _release(project: str, version: str, source: str, checksums: Mapping[Architecture, str]) -> tuple[Artefact, ...]:
-    """Return the tarballs of a release of Prometheus' organisation, by architecture."""
+    """Return the tarballs of a release of Prometheus' organization, by architecture."""
     names: Mapping[Architecture, str] = {"x86_64": "amd64", "arm64": "arm64"}
     base = f"{_GITHUB}/prometheus/{project}/releases/download/v{version}/{project}-{version}.linux-"
     return tuple(

@@ -202,5 +202,5 @@ Network = TypedDict(
 class Perimeter(TypedDict, total=False):
     """Principals that may reach the data, and resources that nodes may reach."""
 
-    organisation: str
+    organization: str
     accounts: Sequence[str | int]

@@ -26,11 +26,11 @@ BUILD_ELSEWHERE = (
 
 
 def check_perimeter(draft: Draft) -> Iterator[Problem]:
-    """Check that the perimeter is either an organisation or accounts."""
+    """Check that the perimeter is either an organization or accounts."""
     perimeter = valid(lambda: draft.perimeter)
-    if perimeter is not None and perimeter.organisation is not None and perimeter.accounts:
+    if perimeter is not None and perimeter.organization is not None and perimeter.accounts:
         message = (
-            "must be an organisation or accounts, got both; remove the accounts: those of the organisation are in it"
+            "must be an organization or accounts, got both; remove the accounts: those of the organization are in it"
         )
         yield _PERIMETER(("perimeter", "accounts"), message, at_key=True)
 

@@ -9,13 +9,13 @@ from pydantic import Field
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.planning import ORGANISATION
+from ultracluster.planning import ORGANIZATION
 
-OrganisationId = Annotated[
+OrganizationId = Annotated[
     str,
     w.parsed(
-        partial(w.matching, pattern=ORGANISATION, what="the id of an organisation, such as o-a1b2c3d4e5"),
-        ORGANISATION,
+        partial(w.matching, pattern=ORGANIZATION, what="the id of an organization, such as o-a1b2c3d4e5"),
+        ORGANIZATION,
         "o-a1b2c3d4e5",
     ),
 ]
@@ -37,8 +37,8 @@ class ExistingNetwork(Section):
 class Perimeter(Section):
     """Principals that may reach the data, and resources that nodes may reach."""
 
-    organisation: OrganisationId | None = Field(
-        default=None, description="Id of the organisation in AWS Organizations. Default: `accounts` are the perimeter."
+    organization: OrganizationId | None = Field(
+        default=None, description="Id of the organization in AWS Organizations. Default: `accounts` are the perimeter."
     )
     accounts: list[t.Account] = Field(
         default=[], description="Accounts beside that of the cluster. Default: that of the cluster alone."
@@ -46,8 +46,8 @@ class Perimeter(Section):
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The organisation, or the accounts."""
-        return (self.organisation,) if self.organisation else tuple(self.accounts)
+        """The organization, or the accounts."""
+        return (self.organization,) if self.organization else tuple(self.accounts)
 
 
 class Network(Section):

@@ -44,14 +44,14 @@ class DataBucket(cdk.Resource):
         tier: A cheaper storage class for older objects, or its name. Default: all objects stay in S3 Standard.
         key: Key of the objects. Default: S3's own encryption.
         access_log_bucket: Bucket of the access logs. Default: a bucket beside this one.
-        perimeter: Data perimeter: the id of an organisation, or accounts beside that of the stack. All other principals
+        perimeter: Data perimeter: the id of an organization, or accounts beside that of the stack. All other principals
             are denied access, unless they are services of AWS. Default: IAM policies decide.
         removal_policy: What happens to the bucket when it is removed from the template. Default: it is retained,
             unless the deployment that creates it fails.
 
     Raises:
         Refusal: If the purpose is unknown, key or log bucket are in another region, or the perimeter is neither an
-            organisation nor accounts.
+            organization nor accounts.
     """
 
     @checked
