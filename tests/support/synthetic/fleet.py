@@ -243,6 +243,7 @@ class FakeNode:
             "train_checkpoint_seconds": 41,
             "train_checkpoint_in_progress": 0,
             "train_finished": 0,
+            "train_waiting": 0,
             "train_startup_seconds": 214,
             "train_checkpoint_interval_seconds": 20,
             "train_restarts_total": 1,

@@ -17,7 +17,8 @@ SCRAPE_S = 5
 MARGIN_S = 4 * SCRAPE_S
 EVALUATION_S = 5
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_WINDOW = re.compile(r"\[(\d+)([smhd])\]")
+# The offsets in seconds are evaluations that an alert has waited for.
+_WINDOW = re.compile(r"(?<=\[)\d+[smhd](?=\])|(?<=offset )\d+[mh]")
 
 
 def seconds(text: str) -> int:
@@ -36,7 +37,7 @@ def shortened_rules(text: str) -> dict[str, Any]:
     for group in result["groups"]:
         group["interval"] = f"{EVALUATION_S}s"
         for rule in group["rules"]:
-            rule["expr"] = _WINDOW.sub(lambda match: f"[{shorter(match[1] + match[2], more=MARGIN_S)}]", rule["expr"])
+            rule["expr"] = _WINDOW.sub(lambda match: shorter(match[0], more=MARGIN_S), rule["expr"])
             if "for" in rule:
                 rule["for"] = shorter(rule["for"], more=MARGIN_S)
     return result
