@@ -167,12 +167,15 @@ def test_a_node_with_a_new_fault_on_three_days_of_14_is_a_lemon_until_it_is_repl
         **starts("i-long", [10], lasts=4 * day),
         **starts("i-mounts", [10, 40, 90], problem="NodeUnhealthy", check="mounts"),
         **starts("i-open", [10, 40, 90], problem="HealthBreakerOpen"),
+        # Beside an alert that lasts.
+        **starts("i-beside", [10], lasts=5 * day, problem="GpuXidReset"),
+        **starts("i-beside", [40, 90], problem="NodeUnhealthy", check="devices"),
         # Replaced after the third.
         **starts("i-gone", [10, 40, 90]),
     }
-    for instance in ("i-lemon", "i-twice", "i-long", "i-mounts", "i-open", "i-gone"):
+    for instance in ("i-lemon", "i-twice", "i-long", "i-mounts", "i-open", "i-beside", "i-gone"):
         series |= cluster("ultracluster_node_up", "1x1900" if instance == "i-gone" else "1x2000", instance=instance)
-    lemon = [{"labels": '{instance="i-lemon"}', "value": 1}]
+    lemon = [{"labels": f'{{instance="{instance}"}}', "value": 1} for instance in ("i-lemon", "i-beside")]
     gone = [*lemon, {"labels": '{instance="i-gone"}', "value": 1}]
     answers = {"95h": [], "121h": gone, "130h": lemon}
     query = 'count by (instance) (ALERTS{alertname="NodeLemon", alertstate="firing"})'

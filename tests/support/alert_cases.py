@@ -303,9 +303,9 @@ CASES: dict[str, Case] = {
     "NvlinkErrors": counter("DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL", 1, ok=0.1),
     # Until the driver is loaded again.
     "NvlinkRecoveryFailed": Case(
-        fires=(gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "0x9 1x60"), 60),
+        fires=(up("1x90", "node") | gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "0x9 1x60"), 60),
         silent=(gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "1x60"), 25),
-        clears=(gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "0x9 1x30 0x30"), 35, 50),
+        clears=(up("1x90", "node") | gpu("DCGM_FI_DEV_NVLINK_RECOVERY_FAILED_TOTAL", "0x9 1x30 0x30"), 35, 50),
     ),
     "PcieReplays": counter("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", 60, wait=15, ok=1),
     "GpuMetricImplausible": threshold("DCGM_FI_DEV_GPU_UTIL_RATIO", "97", "0.97", wait=5),

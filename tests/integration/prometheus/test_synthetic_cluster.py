@@ -38,7 +38,7 @@ ABSENT = re.compile(
 )
 QUIET = re.compile(
     r"ultracluster_gpu_(clock_event|ecc_contained|nvlink_(effective|recovery_f)).*|node_device:.*|ultracluster_kube_accelerator.*"
-    r"|ultracluster_node_(gpu_recovery_required|nvswitch_fatal_timestamp_seconds)|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum|job:ultracluster_job_step_seconds:ratio"
+    r"|ultracluster_node_(gpu_recovery_required|(nvswitch_fatal|nvlink_failed)_timestamp_seconds)|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum|job:ultracluster_job_step_seconds:ratio"
     r"|ultracluster_job_(saving|service|preparing|stall_start_timestamp_seconds)|ultracluster_kube_node_breaker_open|ultracluster_node_mount_outage|job:ultracluster_job_(loss|slowdown):ratio"
 )
 TIMES: dict[str, float] = {}

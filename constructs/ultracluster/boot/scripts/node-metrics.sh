@@ -274,7 +274,7 @@ queue() {
 sweep() {
     local directory booted
     booted=$(awk '$1 == "btime" { print $2 }' "$root/proc/stat" 2>/dev/null) || booted=""
-    [ -z "$booted" ] || find "$out" -maxdepth 1 -name 'ultracluster_*.prom' ! -newermt "@$booted" -delete
+    [ -z "$booted" ] || find "$out" -maxdepth 1 -name 'ultracluster_*.prom' ! -newermt "@$booted" -delete || true
     for directory in "$job_metrics"/*; do
         [ -f "$root/run/ultracluster/jobs/${directory##*/}" ] || rm -rf "$directory"
     done

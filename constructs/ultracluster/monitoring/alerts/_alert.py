@@ -30,7 +30,7 @@ OF_ONE_CAUSE = (
 DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
 FORGET = (
     "After a reset of the GPUs: `sudo ultracluster-health-check --forget-xids` on the node, or on Kubernetes "
-    "`date +%s >/run/ultracluster/devices/xids-since`."
+    "`mkdir -p /run/ultracluster/devices && date +%s >/run/ultracluster/devices/xids-since`."
 )
 UNTIL = "It stays until the node has booted, that was called, or the node is gone; seven days at most."
 #: Rationale of a threshold without a published source.

@@ -120,8 +120,10 @@ def _cause() -> dict[str, Any]:
 
 def _day() -> dict[str, Any]:
     """Return when the last of those on the hardware began, within a day: what began at midnight is gone at the next."""
-    begun = f'max by (cluster, instance) ({PROBLEM_START}{{problem!="HealthBreakerOpen",check!~"{_APART}"}})'
-    return {"record": PROBLEM_DAY, "expr": f"({begun} or last_over_time({PROBLEM_DAY}[5m])) > time() - 86400"}
+    begun = f'{PROBLEM_START}{{problem!="HealthBreakerOpen",check!~"{_APART}"}}'
+    # An XID after another is one alert until the node has recovered.
+    times = f"{begun} or ultracluster_node_xid_timestamp_seconds or last_over_time({PROBLEM_DAY}[5m])"
+    return {"record": PROBLEM_DAY, "expr": f"max by (cluster, instance) ({times}) > time() - 86400"}
 
 
 def _of_nodes(problems: str) -> str:

@@ -246,9 +246,8 @@ GPU_ALERTS = (
         name="NvlinkRecoveryFailed",
         severity=Severity.CRITICAL,
         for_="1m",
-        # A link that failed stays down until the driver is loaded again, which sets the counter to 0.
-        expr=f"max by ({BY_NODE}) (increase(ultracluster_gpu_nvlink_recovery_failures_total[1d]) > 0 and "
-        "ultracluster_gpu_nvlink_recovery_failures_total > 0)",
+        # A link that failed stays down until the driver is loaded again.
+        expr=f"{_grew('recovery_failures')} > 0 or ultracluster_node_nvlink_failed_timestamp_seconds",
         summary="An NVLink of node {{ $labels.instance }} could not be set up again",
         description="A link between GPUs is down (NVLink 5). The job hangs or fails; in an UltraServer, its peers do "
         "too.",

@@ -16,9 +16,9 @@ _SAVING = (
 )
 
 _PREPARING = (
-    "Before the first step of a run, or while the job reports `waiting`, ranks wait for one that builds the index of a "
-    "data set or compiles: 45 minutes. In the middle of a run half an hour, if the CPUs of one node are busier than "
-    "those of the others. "
+    "Ranks may wait for one that builds an index or compiles: 45 minutes before the first step of a run, but not from "
+    "the third start in two hours on, or while the job reports `waiting`; half an hour in the middle of a run, if the "
+    "CPUs of one node are busier than those of the others. "
 )
 
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"

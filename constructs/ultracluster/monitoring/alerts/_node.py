@@ -28,8 +28,8 @@ NODE_ALERTS = (
         expr=f"{_SEEN} > on (cluster, job_id) group_left () ultracluster_job_start_timestamp_seconds "
         "unless on (cluster, instance) ultracluster_exporter_up and on (cluster, job_id) job:ultracluster_gpus:count "
         "unless on (cluster, job_id) job:ultracluster_gpus_computing:ratio > 0.5 "
-        # The job has computed without it since.
-        f"unless ({_SEEN} < on (cluster, job_id) group_left () (ultracluster_job_computed_timestamp_seconds - 120)) "
+        # The job has computed without it for half an hour: others evaluate or accumulate for a while, and then wait.
+        f"unless ({_SEEN} < on (cluster, job_id) group_left () (ultracluster_job_computed_timestamp_seconds - 1800)) "
         # It was given back: it answered without the job before it was gone.
         f"unless ({_SEEN} < on (cluster, instance) group_left () node:ultracluster_well_timestamp_seconds:max) "
         # The job has as many nodes as ever, so another has taken its place.

@@ -146,7 +146,8 @@ _WINDOWS = (
     recorded(_CONTAINED, "count", "Uncorrectable memory errors of a GPU by its last contained one (XID 94), until its "
              "counter starts again. A GPU without one has no series.", GPU,
              expr=f'{_UNCORRECTED} and on (cluster, instance, gpu) ultracluster_gpu_xid_errors{{xid="94"}} or '
-             f"last_over_time({_CONTAINED}[5m]) <= {_UNCORRECTED}"),
+             f"last_over_time({_CONTAINED}[5m]) unless last_over_time({_CONTAINED}[5m]) > {_UNCORRECTED} "
+             'and on (cluster, instance) last_over_time(up{job="node"}[1h])'),
     recorded("ultracluster_gpu_clock_events", "count",
              "Samples of the five minutes before with a reason to slow down. A GPU without one has no series.",
              (*GPU, "clock_event"), expr=f"max by ({', '.join(GPU)}, clock_event) ({CLOCK_EVENTS_WINDOW}) > 0",

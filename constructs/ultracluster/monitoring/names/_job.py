@@ -52,12 +52,13 @@ _CPU = (
     "node:ultracluster_cpu_busy:ratio_rate5m)"
 )
 _BUSY = f"max by ({_BY}) ({_CPU}) - quantile by ({_BY}) (0.5, {_CPU}) > 0.1"
-# A program that reports and was started again has a count of its restarts, and no step yet. Others have computed for a
-# quarter of the last hour once they have begun.
+# Once, from the start of a run, and not after the third start in two hours: a job that hangs at each start must be
+# reported. A program that reports and was started again in place has a count of its restarts, and no step yet.
 _BEGINS = (
-    f"({_STALL} unless on ({_BY}) sum_over_time(job:ultracluster_gpus_computing:ratio[1h:5m]) > 3 or {_STALL} "
-    f"and on ({_BY}) ultracluster_job_restarts_total and on ({_BY}) last_over_time(ultracluster_job_step[2h])) "
-    f"unless on ({_BY}) ultracluster_job_step"
+    f"({_START} > time() - 2100 unless on ({_BY}) sum_over_time(job:ultracluster_gpus_computing:ratio[1h:5m]) > 3 "
+    f"unless on ({_BY}) changes({_START}[2h]) > 1 or ultracluster_job_restarts_total and on ({_BY}) "
+    f"last_over_time(ultracluster_job_step[2h])) unless on ({_BY}) ultracluster_job_step unless on ({_BY}) "
+    "changes(ultracluster_job_restarts_total[2h]) > 1"
 )
 _SEEN = "node_job:ultracluster_job_seen_timestamp_seconds:max"
 _WELL = "node:ultracluster_well_timestamp_seconds:max"

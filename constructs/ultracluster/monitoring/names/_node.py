@@ -42,6 +42,8 @@ def _slowest(way: str) -> str:
 
 
 _RECOVERED = "ultracluster_node_recovered_timestamp_seconds"
+_FAILURES = "ultracluster_gpu_nvlink_recovery_failures_total"
+_LINK = "ultracluster_node_nvlink_failed_timestamp_seconds"
 _XID, _SWITCH = "ultracluster_node_xid_timestamp_seconds", "ultracluster_node_nvswitch_fatal_timestamp_seconds"
 
 
@@ -53,7 +55,7 @@ def _until_recovered(metric: str, errors: str, window: int) -> str:
     last = f"last_over_time({metric}[5m])"
     return (
         f"({errors}) * 0 + time() or {last} > time() - 604800 and on (cluster, instance) "
-        f"last_over_time(ultracluster_node_up[1h]) unless on (cluster, instance) ({last} < on (cluster, instance) "
+        f"last_over_time(ultracluster_node_up[1h]) unless ({last} < on (cluster, instance) "
         f"group_left () ({_RECOVERED} + {window}))"
     )
 
@@ -96,6 +98,11 @@ _MACHINE = (
              "and until the node has recovered.", NODE,
              expr=_until_recovered(
                  _SWITCH, f'max by ({_BY}) (ultracluster_node_nvswitch_errors{{kind="fatal"}}) > 0', 600)),
+    # The driver, loaded again, counts from 0.
+    recorded(_LINK, "timestamp_seconds", "When an NVLink of the node could last not be set up again; within seven "
+             "days, and until the node has recovered or its driver is loaded again.", NODE,
+             expr=f"({_until_recovered(_LINK, f'max by ({_BY}) (increase({_FAILURES}[15m])) > 0', 900)}) unless on "
+                  f"(cluster, instance) max by (cluster, instance) ({_FAILURES}) == 0"),
     aggregated("node:ultracluster_cpu_busy:ratio_rate5m", "ratio", "Share of the CPUs' time that was not idle.",
                expr=f'1 - sum by ({_BY}) (rate(ultracluster_cpu_seconds_total{{mode=~"idle|iowait"}}[5m])) / '
                f"sum by ({_BY}) (rate(ultracluster_cpu_seconds_total[5m]))"),
