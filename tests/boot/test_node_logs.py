@@ -347,7 +347,9 @@ def test_the_output_of_a_job_that_ends_between_two_rounds_is_sent(node: Node, mo
     monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
     reader = importlib.import_module("ultracluster_job_output")
     jobs = Job(node, 123457), Job(node, 123458, owner=NOBODY)
-    step = """exec -a "slurmstepd: [$1.batch]" sh -c "sh -c 'echo Traceback; sleep 60; :' >>$2 2>&1; :" """
+    # A process is called after its program.
+    (program := node.room / "slurmstepd").symlink_to("/bin/sh")
+    step = f"""exec -a "slurmstepd: [$1.batch]" {program} -c "sh -c 'echo Traceback; sleep 60; :' >>$2 2>&1; :" """
     steps = [
         subprocess.Popen(["bash", "-c", step, "-", str(job.number), str(job.output)], start_new_session=True)
         for job in jobs
@@ -375,12 +377,30 @@ def test_only_new_jobs_are_looked_up_between_two_rounds(node: Node, monkeypatch:
     reader = importlib.import_module("ultracluster_job_output")
     job = Job(node, 7)
     job.name_output()
-    os.utime(job.directory, (0, 0))
     outputs: dict[str, Any] = {}
-    assert reader.find_outputs(str(node.root), outputs, within=60) == {"7"}
+    assert reader.find_outputs(str(node.root), outputs, within=0) == {"7"}
     assert outputs == {}
     reader.find_outputs(str(node.root), outputs)
     assert list(outputs) == ["7"]
+
+
+def test_the_last_lines_of_a_job_wait_for_a_file_system_that_does_not_answer(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
+    reader = importlib.import_module("ultracluster_job_output")
+    job = Job(node, 7)
+    job.name_output()
+    job.print("Traceback\n")
+    outputs: dict[str, Any] = {}
+    reader.find_outputs(str(node.root), outputs)
+    with subprocess.Popen(["sleep", "60"]) as hanging:
+        monkeypatch.setitem(reader._HANGING, str(job.output), hanging)
+        job.end()
+        assert list(reader.new_lines(str(node.root), outputs)) == []
+        hanging.kill()
+    assert list(reader.new_lines(str(node.root), outputs)) == [("7", "train-7.out", "Traceback")]
+    assert outputs == {}
 
 
 def test_a_job_file_names_its_output_only_where_a_node_knows_the_job(tmp_path: Path, node: Node) -> None:

@@ -11,8 +11,8 @@ _JOB = (
     "record['job'] = labels[label] or record['job'] end "
     "record['node'] = pod['host'] pod['labels'] = nil return 2, time, record end"
 )
-# Pods of the system have logs of their own, of `dataplane-log.conf`, or none that anybody reads.
-_SYSTEM = ("kube-system", "amazon-cloudwatch")
+# Those that the chart leaves out of the logs of pods too: it sends them elsewhere.
+_ELSEWHERE = ("cloudwatch-agent", "fluent-bit", "aws-node", "kube-proxy")
 # As for nodes of Slurm: `slurm.logs.retention`.
 _DAYS = 90
 _SECTIONS: tuple[tuple[str, dict[str, str]], ...] = (
@@ -22,7 +22,7 @@ _SECTIONS: tuple[tuple[str, dict[str, str]], ...] = (
             "Name": "tail",
             "Tag": "application.*",
             "Path": "/var/log/containers/*.log",
-            "Exclude_Path": ",".join(f"/var/log/containers/*_{namespace}_*.log" for namespace in _SYSTEM),
+            "Exclude_Path": ",".join(f"/var/log/containers/{pod}*" for pod in _ELSEWHERE),
             "multiline.parser": "docker, cri",
             "DB": "/var/fluent-bit/state/ultracluster.db",
             "Mem_Buf_Limit": "50MB",

@@ -29,6 +29,8 @@ _BATCH = re.compile(rb"slurmstepd: \[(\d+)\.batch\]")
 _ERRORS = ".err"
 # The process that has not come back from a file.
 _HANGING: dict[str, subprocess.Popen[bytes]] = {}
+# When a job was first seen.
+_SEEN: dict[str, float] = {}
 
 
 def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -47,7 +49,7 @@ def new_lines(root: str, outputs: dict[str, Any]) -> Iterator[tuple[str, str, st
         partly = job in running and len(data) < MOST_BYTES
         end = data.rfind(b"\n") + 1 if partly else len(data)
         output["offset"] += end
-        if job not in running and len(data) < MOST_BYTES:
+        if job not in running and len(data) < MOST_BYTES and not _hangs(output["path"]):
             del outputs[key]
         for line in data[:end].decode(errors="replace").splitlines():
             if line.strip():
@@ -60,10 +62,14 @@ def find_outputs(root: str, outputs: dict[str, Any], *, within: float = math.inf
     Args:
         root: Root of the file system, in tests.
         outputs: As for `new_lines`.
-        within: Only of jobs whose directory changed within these seconds.
+        within: Only of jobs that were first seen within these seconds.
     """
     running = {os.path.basename(path): path for path in glob.glob(root + DIRECTORIES + "*")}
-    new = {job: path for job, path in running.items() if job not in outputs and _age(path) < within}
+    now = time.monotonic()
+    for job in _SEEN.keys() - running.keys():
+        del _SEEN[job]
+    new = {job: path for job, path in running.items() if now - _SEEN.setdefault(job, now) < within}
+    new = {job: path for job, path in new.items() if job not in outputs}
     scripts = _batch_scripts() if new else {}
     for job, path in new.items():
         name = path + "/output"
@@ -72,13 +78,6 @@ def find_outputs(root: str, outputs: dict[str, Any], *, within: float = math.inf
         elif output := _named(name):
             outputs[job] = output
     return set(running)
-
-
-def _age(path: str) -> float:
-    try:
-        return time.time() - os.stat(path).st_mtime
-    except OSError:
-        return math.inf
 
 
 def _named(path: str) -> dict[str, Any] | None:
@@ -100,12 +99,16 @@ def _named(path: str) -> dict[str, Any] | None:
 def _batch_scripts() -> dict[str, str]:
     """Return the process of the batch script of each job on this node."""
     scripts = {}
-    for path in glob.glob("/proc/[0-9]*/cmdline"):
+    for process in glob.glob("/proc/[0-9]*"):
         try:
-            with open(path, "rb") as file:
+            # The arguments of a process that waits for a file system may never come; its name comes at once.
+            with open(f"{process}/comm", "rb") as file:
+                if not file.read().startswith(b"slurm"):
+                    continue
+            with open(f"{process}/cmdline", "rb") as file:
                 step = _BATCH.match(file.read(100))
             if step:
-                number = path.split("/")[2]
+                number = process.removeprefix("/proc/")
                 with open(f"/proc/{number}/task/{number}/children", encoding="ascii") as file:
                     scripts[step[1].decode()] = file.read().split()[0]
         except (OSError, IndexError):
@@ -137,9 +140,13 @@ def _printed(job: str, directory: str, script: str | None) -> dict[str, Any]:
     return outputs if any(positions.values()) else {}
 
 
+def _hangs(path: str) -> bool:
+    return path in _HANGING and _HANGING[path].poll() is None
+
+
 def _read(path: str, offset: int, owner: int) -> bytes:
     """Return what follows in a file that its owner may read, or nothing."""
-    if path in _HANGING and _HANGING[path].poll() is None:
+    if _hangs(path):
         return b""
     who: dict[str, Any] = {}
     if os.geteuid() == 0:

@@ -5,10 +5,14 @@ from ultracluster.monitoring.dashboards._spec import Query, Variable
 #: Variable with the names of the clusters.
 CLUSTER = Variable(name="cluster", title="Cluster", metric="ultracluster_node_up", label="cluster")
 JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id")
-# Nodes of the time that is shown, by name and id. A node without a name is there by its id.
+# Nodes of the time that is shown, by name and id. A node without a name is there by its id. Once an hour is enough, and
+# takes a sixtieth of the samples of a query, which AMP limits.
+_NAMES, _UP = (
+    f'({name}{{cluster=~"$cluster"}} or last_over_time({name}{{cluster=~"$cluster"}}[$__range:1h]))'
+    for name in ("ultracluster_node_name_info", "ultracluster_node_up")
+)
 _NODES = (
-    'label_join(group by (instance, node) (last_over_time(ultracluster_node_name_info{cluster=~"$cluster"}[$__range])) '
-    'or on (instance) group by (instance) (last_over_time(ultracluster_node_up{cluster=~"$cluster"}[$__range])), '
+    f"label_join(group by (instance, node) {_NAMES} or on (instance) group by (instance) {_UP}, "
     '"shown", " ", "node", "instance")'
 )
 NODE = Variable(name="node", title="Node", label="instance", shown=_NODES)
