@@ -283,7 +283,7 @@ def test_counts_all_rules_of_a_workspace_together(tmp_path: Path) -> None:
     with pytest.raises(clusterfile.ClusterFileError, match=r"rules: there are 2,1\d\d rules.*--quota-code L-3D15CDB4"):
         clusterfile.load(path)
     for name in ("one", "two"):
-        text = "x" * 400_000
+        text = "x" * 360_000
         (tmp_path / f"{name}.yaml").write_text(
             f"groups:\n  - name: team\n    rules:\n      - {{record: 'team:{name}', expr: up}}\n# {text}\n"
         )
