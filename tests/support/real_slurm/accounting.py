@@ -78,10 +78,14 @@ class RealAccounting:
             AssertionError: When it fails, with what it said.
         """
         environment = {**self.environment, **variables}
-        done = subprocess.run(
-            command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=PATIENCE_SECONDS
-        )
-        assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
+        for again in (True, False):
+            done = subprocess.run(
+                command, env=environment, cwd=self.directory, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+            )
+            # Slurm prints its errors: a command that printed nothing was ended by something else.
+            if done.returncode == 0 or done.stdout or done.stderr or not again:
+                break
+        assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}, exit code {done.returncode}"
         return done.stdout.strip()
 
     def until(self, what: str, result: Callable[[], bool]) -> None:
