@@ -17,6 +17,7 @@ PRICES = {
     "source": "a contract",
     "dollars_per_node_hour": {"p5en.48xlarge": 10, "c7i.2xlarge": 1},
     "dollars_per_gib_month": {"PERSISTENT_2 SSD 500": 0.5},
+    "dollars_per_mbps_month": {"PERSISTENT_2 INTELLIGENT_TIERING": 0.25},
     "dollars_per_resource_hour": {"AWS::PCS::Cluster": 2},
 }
 
@@ -83,6 +84,48 @@ def test_lustre_and_controllers_cost_too(tmp_path: Path, prices: Prices) -> None
     )
     cost = compared(tmp_path, prices, {}, {"L": lustre, "C": resource("AWS::PCS::Cluster")})
     assert cost.to_dict()["dollars_after"] == 4800 * 0.5 + 2 * 730
+
+
+def test_intelligent_tiering_costs_its_throughput(tmp_path: Path, prices: Prices) -> None:
+    tiering = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000}
+    lustre = resource("AWS::FSx::FileSystem", StorageType="INTELLIGENT_TIERING", LustreConfiguration=tiering)
+    assert compared(tmp_path, prices, {}, {"L": lustre}).to_dict()["dollars_after"] == 4000 * 0.25
+
+
+PARAMETER = {"Ref": "P"}
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        resource("AWS::EKS::Nodegroup"),
+        resource("AWS::EKS::Nodegroup", ScalingConfig=PARAMETER, InstanceTypes=PARAMETER, LaunchTemplate=PARAMETER),
+        resource("AWS::AutoScaling::AutoScalingGroup", MaxSize=PARAMETER, MixedInstancesPolicy=PARAMETER),
+        resource("AWS::PCS::ComputeNodeGroup", InstanceConfigs=PARAMETER, ScalingConfiguration=PARAMETER),
+        resource("AWS::SageMaker::Cluster", InstanceGroups=[{"InstanceType": PARAMETER, "InstanceCount": PARAMETER}]),
+        resource("AWS::FSx::FileSystem", StorageCapacity=PARAMETER, LustreConfiguration={}),
+        resource("AWS::FSx::FileSystem", LustreConfiguration=PARAMETER),
+    ],
+    ids=lambda foreign: foreign["Type"],
+)
+def test_a_number_that_no_template_states_is_named_and_not_counted(
+    foreign: dict[str, Any], tmp_path: Path, prices: Prices
+) -> None:
+    """Other stacks of an app have parameters where those of a cluster file have numbers."""
+    cost = compared(tmp_path, prices, {"A": group(2)}, {"A": group(3), "Theirs": foreign})
+    assert cost.lines()[0].startswith("monthly cost: +7,300 USD")
+    assert "Theirs" in cost.lines()[1]
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {"Type": "AWS::FSx::FileSystem"},
+        resource("AWS::SageMaker::Cluster", InstanceGroups=PARAMETER),
+    ],
+)
+def test_a_resource_without_an_amount_is_left_out(foreign: dict[str, Any], tmp_path: Path, prices: Prices) -> None:
+    assert compared(tmp_path, prices, {}, {"Theirs": foreign}).lines() == ["monthly cost: unchanged."]
 
 
 def test_instances_of_launch_templates_and_of_hyperpod_are_counted(tmp_path: Path, prices: Prices) -> None:

@@ -1,7 +1,6 @@
 """Difference of the monthly cost of an update: nodes, Lustre, and resources that are billed by the hour."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,11 +39,13 @@ class MonthlyCost:
         before: Amounts that are deployed.
         after: Amounts of the new templates.
         prices: Prices, or None.
+        unknown: What has an amount that no template states: it refers to a parameter, or is left out.
     """
 
     before: Mapping[Item, int]
     after: Mapping[Item, int]
     prices: Prices | None
+    unknown: tuple[str, ...] = ()
 
     @property
     def changed(self) -> list[Item]:
@@ -59,6 +60,12 @@ class MonthlyCost:
 
     def lines(self) -> list[str]:
         """Describe the difference."""
+        lines = self._difference()
+        if self.unknown:
+            lines.append(f"not counted, because its number is a parameter or is left out: {', '.join(self.unknown)}.")
+        return lines
+
+    def _difference(self) -> list[str]:
         amounts = "; ".join(
             f"{item}: {self.before.get(item, 0):,} -> {self.after.get(item, 0):,} {item.unit}" for item in self.changed
         )
@@ -90,6 +97,7 @@ class MonthlyCost:
             "as_of": self.prices.as_of if self.prices else None,
             "source": self.prices.source if self.prices else None,
             "without_price": [item.name for item in self.unpriced],
+            "unknown": list(self.unknown),
         }
 
     def _dollars(self, amounts: Mapping[Item, int]) -> float:
@@ -99,8 +107,9 @@ class MonthlyCost:
         """Return the dollars of one unit for a month."""
         if self.prices is None:
             return None
-        if item.unit == "GiB":
-            return self.prices.gib_months.get(item.name)
+        if item.unit in ("GiB", "MB/s"):
+            table = self.prices.gib_months if item.unit == "GiB" else self.prices.mbps_months
+            return table.get(item.name)
         table = self.prices.node_hours if item.unit == "nodes" else self.prices.resource_hours
         price = table.get(item.name)
         return None if price is None else price * _HOURS
@@ -111,52 +120,83 @@ def monthly_cost(deployed: Path, assembled: Path, prices: Prices | None) -> Mont
 
     Not in it: what is billed by use, such as S3, metrics, logs and traffic, and volumes of nodes.
     """
-    return MonthlyCost(before=_billed(deployed), after=_billed(assembled), prices=prices)
+    before, after = _billed(deployed), _billed(assembled)
+    unknown = sorted({str(item) for side in (before, after) for item, amount in side.items() if amount is None})
+    amounts = [{item: amount for item, amount in side.items() if amount is not None} for side in (before, after)]
+    return MonthlyCost(before=amounts[0], after=amounts[1], prices=prices, unknown=tuple(unknown))
 
 
-def _billed(folder: Path) -> dict[Item, int]:
-    total: Counter[Item] = Counter()
+def _billed(folder: Path) -> dict[Item, int | None]:
+    total: dict[Item, int | None] = {}
     for file in sorted(folder.glob("*.template.json")):
         resources = json.loads(file.read_text(encoding="utf-8")).get("Resources", {})
         for logical_id, resource in resources.items():
             for item, amount in _items(logical_id, resource, resources):
-                total[item] += amount
-    return dict(total)
+                if amount is None:
+                    total[Item(item.unit, f"{item} ({logical_id})")] = None
+                else:
+                    total[item] = (total.get(item) or 0) + amount
+    return total
 
 
-def _items(logical_id: str, resource: Mapping[str, Any], resources: Mapping[str, Any]) -> Iterator[tuple[Item, int]]:
+def _amount(value: Any) -> int | None:
+    """Return a number of a template; None if it is left out or refers to something."""
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _items(
+    logical_id: str, resource: Mapping[str, Any], resources: Mapping[str, Any]
+) -> Iterator[tuple[Item, int | None]]:
     kind, properties = resource["Type"], resource.get("Properties") or {}
     if kind in _MOST:
-        value: Any = properties
-        for key in _MOST[kind]:
-            value = value.get(key, 0)
-        yield Item("nodes", _instance_type(properties, resources) or f"instance type of {logical_id}"), int(value)
+        *path, key = _MOST[kind]
+        number = _amount(_part(properties, *path).get(key))
+        yield Item("nodes", _instance_type(properties, resources) or f"instance type of {logical_id}"), number
     elif kind == "AWS::SageMaker::Cluster":
-        for group in properties.get("InstanceGroups", ()):
-            yield Item("nodes", group["InstanceType"]), int(group["InstanceCount"])
-    elif kind == "AWS::FSx::FileSystem" and "LustreConfiguration" in properties:
-        lustre = properties["LustreConfiguration"]
-        words = [lustre.get("DeploymentType"), properties.get("StorageType")]
-        words.append(lustre.get("PerUnitStorageThroughput"))
+        for group in _rows(properties.get("InstanceGroups")):
+            name = group.get("InstanceType")
+            yield Item("nodes", name if isinstance(name, str) else kind), _amount(group.get("InstanceCount"))
+    elif kind == "AWS::FSx::FileSystem" and isinstance(lustre := properties.get("LustreConfiguration"), Mapping):
+        words = [lustre.get("DeploymentType"), properties.get("StorageType"), lustre.get("PerUnitStorageThroughput")]
+        name = " ".join(str(word) for word in words if isinstance(word, str | int)) or "Lustre"
         if "StorageCapacity" in properties:
-            yield Item("GiB", " ".join(str(word) for word in words if word)), int(properties["StorageCapacity"])
+            yield Item("GiB", name), _amount(properties["StorageCapacity"])
         else:
             # Intelligent-Tiering has no size; its throughput is billed.
-            yield Item("MB/s", "Lustre INTELLIGENT_TIERING"), int(lustre.get("ThroughputCapacity", 0))
+            yield Item("MB/s", name), _amount(lustre.get("ThroughputCapacity"))
     elif kind in _BY_HOUR:
         yield Item("resources", kind), 1
 
 
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    """Return the mappings of a list of a template; none of a reference."""
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+
+
 def _instance_type(properties: Mapping[str, Any], resources: Mapping[str, Any]) -> str | None:
     """Return the instance type of a group: its own, or that of its launch template in the same stack."""
-    for key, get in (("InstanceConfigs", lambda row: row["InstanceType"]), ("InstanceTypes", str)):
-        if properties.get(key):
-            return str(get(properties[key][0]))
-    template = properties.get("LaunchTemplate") or {}
-    policy = properties.get("MixedInstancesPolicy") or {}
-    specification = (policy.get("LaunchTemplate") or {}).get("LaunchTemplateSpecification") or template
+    if configs := _rows(properties.get("InstanceConfigs")):
+        return _text(configs[0].get("InstanceType"))
+    types = properties.get("InstanceTypes")
+    if isinstance(types, list) and types:
+        return _text(types[0])
+    specification = _part(properties, "MixedInstancesPolicy", "LaunchTemplate", "LaunchTemplateSpecification")
+    specification = specification or _part(properties, "LaunchTemplate")
     reference = specification.get("Id") or specification.get("LaunchTemplateId")
     name = reference.get("Ref") if isinstance(reference, Mapping) else None
-    target = resources.get(name) if isinstance(name, str) else None
-    value = ((target or {}).get("Properties") or {}).get("LaunchTemplateData", {}).get("InstanceType")
+    template = resources.get(name) if isinstance(name, str) else None
+    return _text(_part(template, "Properties", "LaunchTemplateData").get("InstanceType"))
+
+
+def _part(value: Any, *keys: str) -> Mapping[str, Any]:
+    """Return a mapping inside a mapping; an empty one where a key is missing or refers to something."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None

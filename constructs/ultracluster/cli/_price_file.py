@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_TABLES = ("dollars_per_node_hour", "dollars_per_gib_month", "dollars_per_resource_hour")
+_TABLES = ("dollars_per_node_hour", "dollars_per_gib_month", "dollars_per_mbps_month", "dollars_per_resource_hour")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +20,8 @@ class Prices:
         node_hours: Instance type -> dollars for a node and hour.
         gib_months: Deployment type, storage type and throughput tier of Lustre, such as PERSISTENT_2 SSD 500, ->
             dollars for a GiB and month.
+        mbps_months: Deployment type and storage type of Lustre that is billed by throughput, such as PERSISTENT_2
+            INTELLIGENT_TIERING, -> dollars for an MB/s and month.
         resource_hours: CloudFormation type -> dollars for a resource and hour.
     """
 
@@ -27,6 +29,7 @@ class Prices:
     source: str = ""
     node_hours: Mapping[str, float] = field(default_factory=dict)
     gib_months: Mapping[str, float] = field(default_factory=dict)
+    mbps_months: Mapping[str, float] = field(default_factory=dict)
     resource_hours: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -34,7 +37,7 @@ def price_file(file: Path | None) -> Prices | None:
     """Return the prices of a file, or None without one.
 
     The file is JSON: `{"as_of": "2026-11-01", "source": "...", "dollars_per_node_hour": {"p5.48xlarge": 55.04}}`, and
-    optionally the tables dollars_per_gib_month and dollars_per_resource_hour.
+    optionally the tables dollars_per_gib_month, dollars_per_mbps_month and dollars_per_resource_hour.
 
     Raises:
         ValueError: If it cannot be read, or has no date, source or prices.
@@ -58,12 +61,13 @@ def price_file(file: Path | None) -> Prices | None:
         )
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", document["as_of"]):
         raise ValueError(f"as_of in {file} must be a date such as 2026-11-01, got {document['as_of']!r}")
-    nodes, capacity, resources = (_table(file, document.get(name, {}), name) for name in _TABLES)
+    nodes, capacity, throughput, resources = (_table(file, document.get(name, {}), name) for name in _TABLES)
     return Prices(
         as_of=document["as_of"],
         source=document["source"],
         node_hours=nodes,
         gib_months=capacity,
+        mbps_months=throughput,
         resource_hours=resources,
     )
 
