@@ -35,18 +35,35 @@ def cluster_files() -> list[tuple[Path, str]]:
         for text in re.findall(r"(?<!`)`([a-z-]+: [^`]+)`(?!`)", page.read_text())
         if not PLACEHOLDERS.search(text)
     ]
-    return [
-        (page, text) for page, text in [*blocks("yaml"), *inline] if text.partition(":")[0] in keys - {"orchestrator"}
-    ]
+    return [(page, text) for page, text in [*yaml_blocks(), *inline] if text.partition(":")[0] in keys]
+
+
+def yaml_blocks() -> list[tuple[Path, str]]:
+    """YAML blocks from their first line that is not a comment."""
+    return [(page, re.sub(r"\A(#.*\n|\n)+", "", text)) for page, text in blocks("yaml")]
 
 
 @pytest.mark.parametrize(("page", "text"), cluster_files(), ids=lambda value: getattr(value, "stem", ""))
-def test_cluster_files_and_fragments_are_valid(page: Path, text: str) -> None:
+def test_cluster_files_and_fragments_are_valid(page: Path, text: str, tmp_path: Path) -> None:
     if text.startswith("name:"):
         clusterfile.loads(text, page.name)
         return
+    if text.startswith("extends:"):
+        (tmp_path / "prod.yaml").write_text((ROOT / "examples" / "slurm-512-gpus.yaml").read_text())
+        (tmp_path / "dev.yaml").write_text(text)
+        clusterfile.load(tmp_path / "dev.yaml")
+        return
     base = BASES["kubernetes" if "kubernetes:" in text or "internet: false" in text else "slurm"]
+    if text.startswith("orchestrator:"):
+        base = base.rpartition("orchestrator:")[0]
     clusterfile.loads(base + text.rstrip() + "\n" + ("" if "nodes:" in text else NODES), page.name)
+
+
+def test_every_yaml_block_is_a_cluster_file_or_a_file_of_another_program() -> None:
+    """A workflow of GitHub, and groups of rules of Prometheus. Other tests read these."""
+    read = {text for _, text in cluster_files()}
+    others = {text.partition(":")[0] for _, text in yaml_blocks() if text and text not in read}
+    assert others == {"groups", "on"}
 
 
 def test_the_readme_shows_the_main_example() -> None:

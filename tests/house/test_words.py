@@ -294,3 +294,7 @@ def test_commit_subjects_name_their_area() -> None:
 @pytest.mark.parametrize("subject", ["Do something", f"area: {'x' * 70}", "area: do it."])
 def test_rejects_commit_subjects(subject: str) -> None:
     assert not _SUBJECT.match(subject)
+
+
+def test_no_file_has_the_marks_of_an_open_merge() -> None:
+    assert not _git("grep", "-nE", "^(<{7}|>{7}) ")
