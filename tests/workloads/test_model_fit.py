@@ -41,7 +41,7 @@ def trainer(text: str) -> Any:
         ("inference", {"parameters": "671B", "active_parameters": "37B", "nodes": "1"},
          r"weights of 1,250 GiB in bf16 .* on 8 GPUs .* and 127 GiB are usable .*: use at least 10 GPUs \[job-memory"),
         ("dynamo", {"parameters": "671B", "active_parameters": "37B", "nodes": "8"}, r"on 8 GPUs of p5en.48xlarge are"),
-        ("pretrain", {"parameters": "70 B"}, r"parameters must be a number such as 70B or 70e9, got '70 B' \[workload"),
+        ("pretrain", {"parameters": "70 B"}, r"must be a number above 0, such as 70B or 70e9, got '70 B' \[workload"),
         ("pretrain", {"parameters": "70B", "active_parameters": "80B"}, r"active parameters are more than all"),
         ("pretrain", {"precision": "int4"}, r"precision must be bf16 or fp8, got 'int4' \[workload\]"),
         ("nccl", {"parameters": "7B"}, r"a setting of nccl for .* must be one of nodes, gpus.*, got 'parameters'"),
@@ -123,6 +123,7 @@ def test_a_checkpoint_that_takes_long_is_requested_earlier() -> None:
         ("torchtitan", {"precision": "fp8"}, r"torchtitan has no option for precision=fp8"),
         ("pretrain", {"precision": "fp8"}, r"trains in BF16: precision=fp8 needs program="),
         ("inference", {"active_parameters": "3B"}, r"set parameters too"),
+        ("megatron", {"active_parameters": "0", "recipe": "r"}, r"active_parameters must be a number above 0"),
         (
             "megatron",
             {"batch_tokens": "8192"},

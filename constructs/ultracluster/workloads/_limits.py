@@ -136,8 +136,8 @@ def _check_software(text: str) -> None:
 
 def _size(key: str, text: str) -> float:
     match = _SIZE.fullmatch(text)
-    if not match:
-        raise refused(f"{key} must be a number such as 70B or 70e9, got {text!r}")
+    if not match or not float(match[1]):
+        raise refused(f"{key} must be a number above 0, such as 70B or 70e9, got {text!r}")
     return float(match[1]) * _UNITS[match[2]]
 
 
