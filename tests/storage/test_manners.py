@@ -150,6 +150,26 @@ def test_every_figure_of_an_alarm_is_an_argument() -> None:
 
 
 @pytest.mark.parametrize(
+    ("periods", "period", "message"),
+    [
+        (0, None, "evaluation_periods must be 1 to"),
+        (2_000, None, "evaluation_periods must be 1 to"),
+        (8, cdk.Duration.days(1), r"must be 1 to 7 of 86400 seconds, got 8"),
+        (1_441, cdk.Duration.minutes(1), r"must be 1 to 1,440 of 60 seconds, got 1,441"),
+        (None, cdk.Duration.seconds(0), "period must be one minute or a multiple"),
+        (None, cdk.Duration.seconds(90), "period must be one minute or a multiple"),
+    ],
+)
+def test_rejects_periods_that_cloudwatch_does_not_accept(
+    periods: int | None, period: cdk.Duration | None, message: str
+) -> None:
+    (stack,) = stacks("Stack")
+    home = HOMES["efs"](stack, ec2.Vpc(stack, "Vpc", max_azs=1))
+    with pytest.raises(Refusal, match=message):
+        home.alarms.add("Iops", sns.Topic(stack, "Topic"), evaluation_periods=periods, period=period)
+
+
+@pytest.mark.parametrize(
     ("iops", "expression"),
     [
         (6_000, "100 * MAX([r0 + w0]) / PERIOD(r0) / 6000"),

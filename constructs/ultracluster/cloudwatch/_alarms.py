@@ -12,11 +12,14 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.planning import type_errors
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Message, Refusal, error
 
 # Seconds; shorter periods are for high-resolution metrics, which AWS's services do not publish here:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (read 2026-11-22)
 _PERIOD_SECONDS = 60
+# Longest time of all periods together, and that of periods below an hour, in seconds: the same page, of `Period`.
+_LONGEST_SECONDS = 604_800
+_LONGEST_SECONDS_BELOW_AN_HOUR = 86_400
 _ALARM = error("alarm", "An alarm is one of the resource, and has an action or a topic.")
 
 
@@ -82,48 +85,46 @@ class Alarms:
             id: Id of the alarm, for a second alarm of this name. Default: the name.
 
         Raises:
-            Refusal: If there is no alarm of this name, the action is not an action, CloudWatch does not take a number,
-                or the id is taken.
+            Refusal: If there is no alarm of this name, the action is not an action, CloudWatch does not accept a
+                number, or the id is in use.
         """
         given = {"threshold": threshold, "evaluation_periods": evaluation_periods, "period": period}
         problems = type_errors(Alarms.add, given)
-        if not problems and evaluation_periods is not None and evaluation_periods < 1:
-            problems.append(_ALARM(f"evaluation_periods must be at least 1, got {evaluation_periods}"))
-        if not problems and period is not None and period.to_seconds() % _PERIOD_SECONDS:
-            problems.append(_ALARM(f"period must be a multiple of one minute, got {period.to_seconds():g} seconds"))
-        if problems:
-            raise Refusal(self._owner, problems)
         definition = self._definitions.get(name)
         if definition is None:
-            text = f"name must be one of {', '.join(self._definitions)}, got {name!r}"
-            raise Refusal(self._owner, _ALARM(text))
+            problems.append(_ALARM(f"name must be one of {', '.join(self._definitions)}, got {name!r}"))
+        elif not problems and (period, evaluation_periods) != (None, None):
+            periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
+            problems += _time_errors(period or definition.period, periods)
+        if problems or definition is None:
+            raise Refusal(self._owner, problems)
         bound = self._bound(action)
         place, id = scope or self._scope, id or name
-        siblings = place.node
-        if siblings.try_find_child(id) is not None:
-            raise Refusal(
-                self._owner,
-                _ALARM(
-                    f"the alarm {id} exists in {siblings.path}: pass another id or scope, or call add_alarm_action "
-                    "of the existing alarm for a second action"
-                ),
-            )
         metric = definition.metric()
         if period is not None:
             metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
         limit = definition.threshold if threshold is None else threshold
         periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
         minutes = _minutes(period or definition.period) * periods
-        alarm = cloudwatch.Alarm(
-            place,
-            id,
-            metric=metric,
-            threshold=limit,
-            evaluation_periods=periods,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
-            alarm_description=definition.description.format(threshold=f"{limit:,g}", minutes=f"{minutes:g}"),
-        )
+        try:
+            alarm = cloudwatch.Alarm(
+                place,
+                id,
+                metric=metric,
+                threshold=limit,
+                evaluation_periods=periods,
+                comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+                treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+                alarm_description=definition.description.format(threshold=f"{limit:,g}", minutes=f"{minutes:g}"),
+            )
+        except RuntimeError as refused:
+            if place.node.try_find_child(id) is None:
+                raise
+            text = (
+                f"the alarm {id} exists in {place.node.path}: pass another id or scope, or call add_alarm_action of "
+                "the existing alarm for a second action"
+            )
+            raise Refusal(self._owner, _ALARM(text)) from refused
         alarm.add_alarm_action(bound)
         alarm.add_ok_action(bound)
         return alarm
@@ -165,6 +166,18 @@ class Alarms:
     def _scope(self) -> Construct:
         existing = self._owner.node.try_find_child("Alarms")
         return existing if isinstance(existing, Construct) else Construct(self._owner, "Alarms")
+
+
+def _time_errors(period: cdk.Duration, evaluation_periods: int) -> list[Message]:
+    """Return the errors of periods that CloudWatch does not accept."""
+    seconds = period.to_seconds(integral=False)
+    if seconds < _PERIOD_SECONDS or seconds % _PERIOD_SECONDS:
+        return [_ALARM(f"period must be one minute or a multiple of it, got {seconds:g} seconds")]
+    longest = _LONGEST_SECONDS if seconds >= 3600 else _LONGEST_SECONDS_BELOW_AN_HOUR
+    if evaluation_periods < 1 or seconds * evaluation_periods > longest:
+        most = int(longest // seconds)
+        return [_ALARM(f"evaluation_periods must be 1 to {most:,} of {seconds:g} seconds, got {evaluation_periods:,}")]
+    return []
 
 
 @lru_cache
