@@ -58,8 +58,11 @@ def test_a_delivery_joins_its_source_and_the_destination_after_both_exist(
     ((destination, properties),) = of(template, "DeliveryDestination").items()
     assert "*" not in str(properties["Properties"]["DestinationResourceArn"])
     assert list(of(template, "LogGroup")) == properties["DependsOn"]
-    for delivery in of(template, "Delivery").values():
-        (source,) = delivery["DependsOn"]
+    before = destination
+    for (source, created), (id, delivery) in zip(sources.items(), of(template, "Delivery").items(), strict=True):
+        # CloudWatch Logs refuses two changes at once.
+        assert (created["DependsOn"], delivery["DependsOn"]) == ([before], [source])
+        before = id
         assert delivery["Properties"] == {
             "DeliveryDestinationArn": {"Fn::GetAtt": [destination, "Arn"]},
             "DeliverySourceName": sources[source]["Properties"]["Name"],

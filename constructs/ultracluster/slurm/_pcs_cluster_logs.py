@@ -1,5 +1,6 @@
 """Logs of a Slurm controller on AWS PCS, delivered to CloudWatch."""
 
+import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -62,6 +63,10 @@ class PcsClusterLogs(Construct):
             destination_resource_arn=log_group_arn(self, name),
         )
         destination.node.add_dependency(self.log_group)
+        # One after the other: CloudWatch Logs refuses a change of a source or destination while another one of it is
+        # under way: https://github.com/hashicorp/terraform-provider-aws/issues/42194 (read 2026-11-26). Besides, a
+        # delivery refers to its source by name, which is no reference.
+        before: cdk.CfnResource = destination
         for kind, log_type in _LOG_TYPES.items():
             source = logs.CfnDeliverySource(
                 self,
@@ -76,8 +81,9 @@ class PcsClusterLogs(Construct):
                 delivery_source_name=source.name,
                 delivery_destination_arn=destination.attr_arn,
             )
-            # The source is referred to by its name, which is no reference.
-            delivery.node.add_dependency(source)
+            source.add_resource_dependency(before)
+            delivery.add_resource_dependency(source)
+            before = delivery
         #: Alarms `LaunchesFail`, `LaunchesRefused` and `BootsFail`, on nodes that cannot be launched or do not boot.
         self.alarms = launch_alarms(self, self.log_group, cluster.cluster_id)
 
