@@ -4,7 +4,7 @@ import aws_cdk as cdk
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.rules import Refusal
-from ultracluster.stacks._cluster_tags import add_tags
+from ultracluster.stacks._cluster_tags import add_tags, warn_of_tags_above
 from ultracluster.stacks._compliance import add_compliance
 from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import NAME, mark, name_problems
@@ -135,6 +135,7 @@ class ClusterStacks:
         # The stage may hold another cluster.
         for stack in self.stacks:
             add_tags(stack, cluster)
+        warn_of_tags_above(self.compute)
         add_compliance([*self.stacks], cluster)
 
     @property

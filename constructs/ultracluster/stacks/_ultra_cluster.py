@@ -10,7 +10,7 @@ from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
 from ultracluster.planning import checked_except
 from ultracluster.rules import Refusal, error
-from ultracluster.stacks._cluster_tags import add_tags
+from ultracluster.stacks._cluster_tags import add_tags, warn_of_tags_above
 from ultracluster.stacks._compliance import add_compliance
 from ultracluster.stacks._environment import check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import mark, name_problems
@@ -124,6 +124,7 @@ class UltraCluster(Construct):
         #: CloudFormation outputs by name, such as `LoginCommand`; the same as those of `ClusterStacks`.
         self.outputs: Mapping[str, cdk.CfnOutput] = write_outputs(Construct(self, "Outputs"), outputs)
         add_tags(self, cluster)
+        warn_of_tags_above(self)
         add_compliance([self], cluster)
 
     @property
