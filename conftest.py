@@ -1,5 +1,6 @@
 """What every test process needs before it starts Node."""
 
+import functools
 import gc
 import os
 import sys
@@ -34,6 +35,13 @@ def _hints(obj: typing.Any, *arguments: typing.Any, **options: typing.Any) -> di
 
 
 typing.get_type_hints = _hints
+
+# To read a field of a struct, the CDK evaluates its type, `typing.Optional[typing.Union["IRole", ...]]`, and compiles
+# the names in it: a tenth of a synthesis. The cache of Python for such types has room for 128.
+for _getitem in (typing._SpecialForm.__getitem__, typing._GenericAlias.__getitem__):  # type: ignore[attr-defined]
+    _cells = dict(zip(_getitem.__code__.co_freevars, _getitem.__closure__ or (), strict=True))
+    if "cached" in _cells:
+        _cells["cached"].cell_contents = functools.lru_cache(maxsize=None)(_getitem.__wrapped__)
 one_process_kernel.install()
 
 # Of scripts/install-prometheus: before the one of the distribution.
