@@ -1,14 +1,13 @@
 """Boot scripts of a cluster's nodes, from the assets of their template."""
 
 import base64
-import hashlib
 import io
 import tarfile
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from support.templates import by_type, of_type, synth, template_of
+from support.templates import asset, by_type, of_type, synth, template_of
 from ultracluster.clusterfile import ClusterFile
 
 Boots = dict[str, tuple[dict[str, str], list[list[str]]]]
@@ -33,8 +32,7 @@ def _read(cluster: ClusterFile) -> Boots:
         scripts = created["Properties"]["NodeLifecycleActions"]["Stages"]["NodeBootstrapped"]
         (script,) = (script for script in scripts if script["Name"] == "ultracluster-boot")
         checksum = script["ScriptSource"]["Checksum"]
-        stored = (assets / f"asset.{checksum}.sh").read_bytes()
-        assert hashlib.sha256(stored).hexdigest() == checksum
+        stored = asset(assets, checksum, "sh")
         of_group = f"{created['Properties']['Name']}/"
         fetched = {name.removeprefix(of_group): text for name, text in in_place.items() if name.startswith(of_group)}
         written = _files(base64.b64decode(stored.decode().split("\n#FILES\n")[1]))
@@ -66,7 +64,7 @@ def _in_place(template: dict[str, Any], assets: Path) -> dict[str, str]:
         if created["Properties"]["Name"].endswith("/node-scripts")
     )
     checksum = str(parameter["Value"]).rpartition(" ")[2].rstrip("'}]")
-    return _files((assets / f"asset.{checksum}.tar").read_bytes())
+    return _files(asset(assets, checksum, "tar"))
 
 
 def _files(packed: bytes) -> dict[str, str]:

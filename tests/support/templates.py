@@ -107,6 +107,14 @@ def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
     return Assembly(directory)
 
 
+def asset(directory: Path, sha256: str, suffix: str) -> bytes:
+    """The file of a `ScriptAsset`: the CDK names it after a checksum of its checksum."""
+    name = f"asset.{hashlib.sha256(sha256.encode()).hexdigest()}.{suffix}"
+    content = (directory / name).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == sha256
+    return content
+
+
 def folder() -> Path:
     """The directory that all processes of this test run share."""
     if _shared is None:

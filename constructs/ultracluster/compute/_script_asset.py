@@ -1,17 +1,25 @@
 """A file that nodes fetch from S3."""
 
 import hashlib
+import os
 import re
+from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from ultracluster.planning import checked, known, text_problem
 from ultracluster.rules import TOKEN, Refusal
 
 _SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
+
+# Bytes. kubectl and helm have 36 MB, and an app of several clusters has them several times.
+_LARGE = 1_000_000
 
 
 class ScriptAssetGrants:
@@ -32,8 +40,8 @@ class ScriptAssetGrants:
 class ScriptAsset(Construct):
     """A script in the bucket of `cdk bootstrap`, under its own checksum.
 
-    `cdk deploy` uploads it. Its key is derived from its content, so it never changes, and a node verifies `sha256`
-    after fetching it.
+    `cdk deploy` uploads it. Its key is derived from `sha256`, so that it never changes, and a node verifies
+    `sha256` after fetching it.
 
     Args:
         text: The script; bytes are uploaded as they are.
@@ -52,20 +60,46 @@ class ScriptAsset(Construct):
         if problems := list(text_problem("suffix", suffix, _SUFFIX, "letters and digits such as tar")):
             raise Refusal(self, problems)
         #: Checksum of the script, 64 hexadecimal digits.
-        self.sha256 = hashlib.sha256(content).hexdigest()
-        stage = cdk.Stage.of(self)
-        assert stage is not None
-        name = f"asset.{self.sha256}.{suffix}"
-        (Path(stage.outdir) / name).write_bytes(content)
-        stack = cdk.Stack.of(self)
-        location = stack.synthesizer.add_file_asset(
-            source_hash=self.sha256, file_name=name, packaging=cdk.FileAssetPackaging.FILE
-        )
+        self.sha256 = _checksum(content)
+        # Not by `Stack.synthesizer`: of a synthesizer that several stacks share, Python gets the one without a stack.
+        path = _file(content, f"{self.sha256}.{suffix}")
+        if len(content) > _LARGE:
+            _link(self, path, self.sha256)
+        asset = s3_assets.Asset(self, "Asset", path=str(path), asset_hash=self.sha256)
+        bucket, key = asset.s3_bucket_name, asset.s3_object_key
         #: Location: `s3://BUCKET/KEY`.
-        self.url = f"s3://{location.bucket_name}/{location.object_key}"
+        self.url = f"s3://{bucket}/{key}"
         #: ARN of the object.
-        self.arn = stack.format_arn(
-            service="s3", region="", account="", resource=location.bucket_name, resource_name=location.object_key
+        self.arn = cdk.Stack.of(self).format_arn(
+            service="s3", region="", account="", resource=bucket, resource_name=key
         )
         #: Grants for principals that fetch the script.
         self.grants = ScriptAssetGrants(self.arn)
+
+
+# Many constructs of an app have the same script.
+@lru_cache
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Return a directory that is there until the process ends: without staging, the assembly refers to its files."""
+    return TemporaryDirectory(prefix="ultracluster-")
+
+
+def _file(content: bytes, name: str) -> Path:
+    path = Path(_folder().name) / name
+    if not path.exists():
+        path.write_bytes(content)
+    return path
+
+
+def _link(scope: Construct, path: Path, asset_hash: str) -> None:
+    """Link a large file into the assembly, under the name that the CDK would copy it to, unless it is there."""
+    stage = cdk.Stage.of(scope)
+    assert stage is not None
+    name = f"asset.{_checksum(asset_hash.encode())}{path.suffix}"
+    with suppress(OSError):  # It is there, or on another file system: then the CDK copies it.
+        os.link(path, Path(stage.asset_outdir, name))

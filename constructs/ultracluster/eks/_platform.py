@@ -80,7 +80,7 @@ class EksPlatform(cdk.Resource):
         bundle = ScriptAsset(self, "Bundle", text=tar(members), suffix="tar")
         tools = KubectlAsset(self, "Tools")
         bundle.grants.read(host)
-        tools.grant_read(host)
+        tools.grants.read(host)
         script = platform_script(
             {
                 "CLUSTER": host.cluster.cluster_name,

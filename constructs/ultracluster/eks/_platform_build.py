@@ -118,7 +118,7 @@ class PlatformBuild(Construct):
         log = logs.LogGroup(self, "Log", retention=logs.RetentionDays.THREE_MONTHS)
         log.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
         self._allow(cluster, network, group, log)
-        for asset in (bundle.grants.read(self.role), tools.grant_read(self.role)):
+        for asset in (bundle.grants.read(self.role), tools.grants.read(self.role)):
             assert asset.success
         if topic is not None:
             grant_publish(topic, self.role)
