@@ -1,5 +1,6 @@
 """The canary of a node group: one node that leads, and what the others wait for."""
 
+import json
 import re
 from typing import Any, cast
 
@@ -77,6 +78,30 @@ def test_the_canary_reports_to_the_condition_of_its_deployment(before: dict[str,
         for policy in of(before, "IAM::Policy").values()
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]
     )
+
+
+def script_keys(value: object) -> set[str]:
+    return set(re.findall(r"[0-9a-f]{64}\.sh", str(value)))
+
+
+def test_others_can_read_the_scripts_of_before_until_the_canary_is_well(before: dict[str, dict[str, Any]]) -> None:
+    """PCS starts nodes of the group with its old lifecycle actions until then, 12 hours at most."""
+    (condition,) = of(before, "CloudFormation::WaitCondition")
+    for name, waits in (("train", True), ("train-canary", False), ("login", False)):
+        group = node_groups(before)[name][1]
+        keys = script_keys(group["Properties"]["NodeLifecycleActions"])
+        policies = [policy for id, policy in of(before, "IAM::Policy").items() if id in group["DependsOn"]]
+        (read,) = [policy for policy in policies if keys and keys <= script_keys(policy)]
+        assert (condition in read.get("DependsOn", [])) == waits, f"{name}: its nodes lose their scripts, or wait"
+
+
+def test_no_template_with_a_canary_is_larger_than_estimated(before: dict[str, dict[str, Any]]) -> None:
+    (stack,) = clusterfile.loads(FILE, "c.yaml").compute_stacks
+    (alone,) = clusterfile.loads(FILE.replace(", canary: true", ""), "c.yaml").compute_stacks
+    without = resources(FILE.replace(", canary: true", ""))
+    assert len(before) - len(without) <= stack.resources - alone.resources
+    sizes = [len(json.dumps(template, separators=(",", ":"))) for template in (before, without)]
+    assert sizes[0] - sizes[1] <= stack.bytes - alone.bytes
 
 
 def test_both_are_nodes_of_one_queue(before: dict[str, dict[str, Any]]) -> None:

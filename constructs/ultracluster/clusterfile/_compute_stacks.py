@@ -18,8 +18,8 @@ _RESOURCES_OF_THE_FIRST, _BYTES_OF_THE_FIRST = 40, 40_000
 _RESOURCES_OF_A_STACK, _BYTES_OF_A_STACK = 2, 2_000
 # Template, node group, placement group; document, two schedules, rule, role and policy of a drain.
 _RESOURCES_OF_A_GROUP, _RESOURCES_OF_A_BLOCK = 3, 6
-# Parameter, policy, handle and wait condition.
-_RESOURCES_OF_A_CANARY, _BYTES_OF_A_CANARY = 4, 2_500
+# Parameter, policy, handle and wait condition; policy of the scripts of the others.
+_RESOURCES_OF_A_CANARY, _BYTES_OF_A_CANARY = 5, 4_000
 # Upper bounds of templates without indentation; `tests/stacks/test_compute_stacks.py` holds them to templates.
 # User data of EKS has 16,384 bytes at most, of which half are used.
 _BYTES_OF_A_GROUP, _BYTES_OF_USER_DATA, _BYTES_OF_A_BLOCK = 5_000, 9_500, 6_500

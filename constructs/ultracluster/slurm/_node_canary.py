@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
-from constructs import Construct
+from constructs import Construct, IConstruct, IDependable
 
 from ultracluster.boot import CANARY_SCRIPT, BootScript, NodeScript, scripts
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import NodeGroupTemplate
-from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 
 # The longest time of a wait condition:
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-waitcondition.html
@@ -72,7 +71,8 @@ class NodeCanary(Construct):
             roles=[role],
             statements=[iam.PolicyStatement(actions=["ssm:GetParameter"], resources=[parameter.parameter_arn])],
         )
-        self._ready = (parameter, policy)
+        #: What the canary waits for, so that it can report.
+        self.ready: tuple[IDependable, ...] = (parameter, policy)
         #: Script with which the canary reports, once it has joined Slurm.
         self.script = NodeScript(
             name=CANARY_SCRIPT[1],
@@ -85,11 +85,9 @@ class NodeCanary(Construct):
         self._condition = cdk.CfnWaitCondition(
             self, f"Wait{checksum[:12]}", handle=handle.ref, timeout=str(_SECONDS), count=1
         )
+        #: What the other nodes wait for.
+        self.passed: tuple[IDependable, ...] = (self._condition,)
 
-    def add(self, node_group: PcsComputeNodeGroup, *, leads: bool) -> None:
-        """Add the node group of the canary, for which the condition waits, or the one that waits for the condition."""
-        if leads:
-            node_group.node.add_dependency(*self._ready)
-            self._condition.node.add_dependency(node_group)
-        else:
-            node_group.node.add_dependency(self._condition)
+    def watch(self, node_group: IConstruct) -> None:
+        """Make the condition wait for the node group of the canary."""
+        self._condition.node.add_dependency(node_group)

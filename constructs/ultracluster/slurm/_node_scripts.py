@@ -20,6 +20,9 @@ class NodeScripts(Construct):
     The role of the nodes may read these objects only. The policy is in the stack of the node groups, not in that of the
     role: an update that fails rolls back both.
 
+    A node group that waits in an update has scripts of its own: PCS starts its nodes with the scripts of before in that
+    time, and the policy must not end before they do.
+
     Args:
         role: Role of the nodes.
     """
@@ -34,8 +37,17 @@ class NodeScripts(Construct):
         self._role = role
 
     @staticmethod
-    def of(scope: Construct, cluster: IPcsCluster, role: iam.IRole) -> "NodeScripts":
-        """Return the scripts of a cluster and role in the stack of a scope, and create them if they do not exist."""
+    def of(scope: Construct, cluster: IPcsCluster, role: iam.IRole, *, waits: bool = False) -> "NodeScripts":
+        """Return the scripts of a cluster and role in the stack of a scope, and create them if they do not exist.
+
+        Args:
+            scope: Node group.
+            cluster: Cluster.
+            role: Role of the nodes.
+            waits: Whether the node group waits for others in an update.
+        """
+        if waits:
+            return NodeScripts(scope, "Scripts", role=role)
         stack = cdk.Stack.of(scope)
         # Not by the whole path: the same stacks in a stage of a pipeline keep their logical ids.
         id = f"NodeScripts-{_stack_id(cluster)}-{_path(cluster)}"

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from ultracluster.boot import BootScript, NodeScript, check_scripts
 from ultracluster.catalogue.schedulers import pcs
@@ -63,6 +63,8 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         features: Features that jobs select with `--constraint`. Default: none.
         slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
         gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
+        after: Constructs that each change of the group waits for, such as a wait condition. Until then, its nodes can
+            read the scripts of before. Default: none.
 
     Raises:
         ValueError: If PCS does not accept name or counts, the capacity cannot hold the nodes, or the template is for
@@ -125,6 +127,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         features: str | Sequence[str] = (),
         slurm_settings: Mapping[str, str] | None = None,
         gres: Sequence[Mapping[str, str]] = (),
+        after: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, id)
         features = as_list(features)
@@ -156,7 +159,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if problems or template.subnet_id is None or template.image is None or role is None:
             raise Refusal(self, problems)
         setting = template.purchase.setting
-        scripts = NodeScripts.of(self, cluster, role) if actions else None
+        scripts = NodeScripts.of(self, cluster, role, waits=bool(after)) if actions else None
         self.name = name
         self.count = count
         #: Launch template.
@@ -184,6 +187,8 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         )
         # Nodes cannot register before the cluster exists and their role has its policy.
         self.resource.node.add_dependency(cluster, *([scripts] if scripts else []))
+        if after:
+            self.node.add_dependency(*after)
         self.node_group_id = self.resource.attr_id
         self.node_group_arn = self.resource.attr_arn
 

@@ -238,8 +238,10 @@ class SlurmCluster(Construct):
             tags=self._cluster.nodes[group.section].tags,
         )
         scripts = [*boot, *user_scripts(self._cluster, group.section)]
+        canary = self._canaries.get(group.section)
+        after = canary.passed if canary else ()
         if group.canary:
-            self._canaries[group.section] = NodeCanary(
+            canary = self._canaries[group.section] = NodeCanary(
                 scope,
                 "Canary",
                 cluster=self._cluster,
@@ -248,7 +250,7 @@ class SlurmCluster(Construct):
                 boot=scripts,
                 role=self.controller.node_role,
             )
-            scripts.append(self._canaries[group.section].script)
+            scripts.append(canary.script)
         node_group = PcsComputeNodeGroup(
             scope,
             "NodeGroup",
@@ -261,9 +263,11 @@ class SlurmCluster(Construct):
             features=group.features,
             slurm_settings=group.slurm.settings,
             gres=group.slurm.gres,
+            after=after,
         )
-        if canary := self._canaries.get(group.section):
-            canary.add(node_group, leads=group.canary)
+        if canary and group.canary:
+            node_group.node.add_dependency(*canary.ready)
+            canary.watch(node_group)
         return node_group
 
     def _add_queues(self, scope: Construct, scopes: Mapping[str, Construct]) -> None:
