@@ -92,7 +92,14 @@ def test_queues_hold_their_nodes_and_wait_for_the_qos_that_they_name(stacks: dic
     ((id, association),) = of(stacks, "Compute", "SSM::Association").items()
     assert id in queues["urgent"]["DependsOn"]
     assert id not in queues["cheap"].get("DependsOn", [])
-    assert association["Properties"]["WaitForSuccessTimeoutSeconds"] == 1800
+    documents = of(stacks, "Compute", "SSM::Document")
+    document = documents[association["Properties"]["Name"]["Ref"]]
+    (step,) = document["Properties"]["Content"]["mainSteps"]
+    script, run = "\n".join(step["inputs"]["runCommand"]), int(step["inputs"]["timeoutSeconds"])
+    limit = int(script.partition("ULTRACLUSTER_LIMIT:-")[2].partition("}")[0])
+    # Five minutes for software, twenty for the boot script, and the rest of a boot.
+    assert 5 * 60 + 20 * 60 + 10 * 60 <= limit < run < association["Properties"]["WaitForSuccessTimeoutSeconds"] == 3600
+    assert association["Properties"]["ScheduleExpression"] == "rate(1 hour)", "what failed is tried again"
     assert association["Properties"]["MaxConcurrency"] == "1", "two login nodes at a time block slurmdbd"
 
 

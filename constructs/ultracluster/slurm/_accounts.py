@@ -20,19 +20,21 @@ from ultracluster.slurm._interfaces import IPcsComputeNodeGroup
 _READ = ("ssm:DescribeDocument", "ssm:GetDocument")
 _RUN = ("ssm:DescribeAssociation", "ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus")
 _SIZE = shared("slurm-accounts-size")
-_WAIT_SECONDS = 1800
+# The script waits 40 minutes for Slurm, and so for the boot of a new login node. State Manager counts the start of the
+# instance too, and the nodes one after the other.
+_RUN_SECONDS, _WAIT_SECONDS = 3000, 3600
 
 
 class SlurmAccounts(cdk.Resource):
     """Accounts, QoS and users of Slurm, created by a script on the login nodes.
 
     CloudFormation has no resource for them: `sacctmgr` creates them, as root on a login node. State Manager runs the
-    script when a login node is up, when the script changes, and once a day, which reverts changes by hand.
+    script when a login node starts, when the script changes, and once an hour, which reverts changes by hand.
 
     Args:
         login: Login nodes. Their role gets the permissions of State Manager's agent.
         script: Script of `boot.accounting_script`.
-        wait: Whether the deployment waits for the script, 30 minutes at most. Queues that name a QoS need it: PCS
+        wait: Whether the deployment waits for the script, an hour at most. Queues that name a QoS need it: PCS
             requires the QoS first (slurm-custom-settings-queue.html of its user guide, read 2026-11-21). Default: no.
 
     Raises:
@@ -60,7 +62,7 @@ class SlurmAccounts(cdk.Resource):
             "accounts",
             description="Creates accounts, QoS and users of Slurm",
             commands=script.splitlines(),
-            inputs={"timeoutSeconds": "600"},
+            inputs={"timeoutSeconds": str(_RUN_SECONDS)},
             # A changed parameter makes State Manager run the changed script at once.
             parameters={"script": {"type": "String", "description": "Checksum of the script"}},
         )
@@ -70,7 +72,7 @@ class SlurmAccounts(cdk.Resource):
             name=document.ref,
             targets=[ssm.CfnAssociation.TargetProperty(key=f"tag:{NODE_GROUP_TAG}", values=[login.node_group_id])],
             parameters={"script": [hashlib.sha256(script.encode()).hexdigest()]},
-            schedule_expression="rate(1 day)",
+            schedule_expression="rate(1 hour)",
             # One login node at a time: two at once blocked a real slurmdbd for minutes.
             max_concurrency="1",
             wait_for_success_timeout_seconds=_WAIT_SECONDS if wait else None,

@@ -1,7 +1,10 @@
 """Accounts, QoS and users of Slurm: the rendered script against a real slurmdbd."""
 
+import shutil
 import subprocess
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +85,24 @@ def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Databa
     assert done.returncode == 1
     assert "broken" in done.stderr
     assert database.show("account", "after", "format=account") == ["after"]
+
+
+def test_the_script_waits_for_slurm_on_a_new_node(database: Database) -> None:
+    """Without the configuration that slurmd fetches, `sacctmgr` fails at once, as with an empty one."""
+    configuration = Path(database.environment["SLURM_CONF"])
+    late = configuration.with_name("late.conf")
+    late.touch()
+    environment = {**database.environment, "SLURM_CONF": str(late), "ULTRACLUSTER_PAUSE": "0"}
+    text = script(SlurmAccount(name="late"))
+    done = Database({**environment, "ULTRACLUSTER_LIMIT": "0"}).run(text)
+    assert done.returncode == 1
+    assert "the accounting database does not answer: sacctmgr: " in done.stderr, "the reason is Slurm's"
+    with subprocess.Popen(["sh", "-c", text], env=environment, stdout=subprocess.DEVNULL) as waiting:
+        time.sleep(1)
+        assert waiting.poll() is None, "it gives up before Slurm runs"
+        shutil.copy(configuration, late)
+        assert waiting.wait(timeout=PATIENCE_SECONDS) == 0
+    assert database.show("account", "late", "format=account") == ["late"]
 
 
 def test_the_script_finds_sacctmgr_where_pcs_puts_it() -> None:

@@ -7,11 +7,14 @@
 set -euo pipefail
 
 PATH="/opt/aws/pcs/scheduler/slurm-$1/bin:$PATH"
-# The login nodes of a new cluster are up before its first answer.
-for attempt in 1 2 3 4 5 6; do
-  sacctmgr -n show cluster format=cluster >/dev/null && break
-  [ "$attempt" -lt 6 ] || { echo "the accounting database does not answer" >&2; exit 1; }
-  sleep $((attempt * ${ULTRACLUSTER_PAUSE:-10}))
+# Systems Manager reaches a new node before its boot has ended. slurmd starts after that, and only then sacctmgr has a
+# configuration: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-configuration.html (read 2026-11-26)
+until answer=$(sacctmgr -n show cluster format=cluster 2>&1); do
+  if [ "$SECONDS" -ge "${ULTRACLUSTER_LIMIT:-2400}" ]; then
+    echo "the accounting database does not answer: $answer" >&2
+    exit 1
+  fi
+  sleep "${ULTRACLUSTER_PAUSE:-10}"
 done
 
 # Check what exists: another login node may have created the same entity.
