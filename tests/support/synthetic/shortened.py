@@ -17,8 +17,9 @@ SCRAPE_S = 5
 MARGIN_S = 4 * SCRAPE_S
 EVALUATION_S = 5
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-# The offsets in seconds are evaluations that an alert has waited for.
 _WINDOW = re.compile(r"(?<=\[)\d+[smhd](?=\])|(?<=offset )\d+[mh]")
+# An offset in seconds is what an alert has waited for, two evaluations before it fires.
+_WAITED = re.compile(r"(?<=offset )\d+s")
 
 
 def seconds(text: str) -> int:
@@ -38,6 +39,7 @@ def shortened_rules(text: str) -> dict[str, Any]:
         group["interval"] = f"{EVALUATION_S}s"
         for rule in group["rules"]:
             rule["expr"] = _WINDOW.sub(lambda match: shorter(match[0], more=MARGIN_S), rule["expr"])
+            rule["expr"] = _WAITED.sub(lambda match: shorter(match[0], more=MARGIN_S - 2 * EVALUATION_S), rule["expr"])
             if "for" in rule:
                 rule["for"] = shorter(rule["for"], more=MARGIN_S)
     return result
