@@ -26,13 +26,18 @@ log() {
 }
 
 unmap_gpus() {
-    local file
+    local file own=()
     for file in "$run"/hpc-jobs/*; do
         [ -f "$file" ] || continue
+        if [ "$(<"$file")" = "$job" ]; then
+            own+=("$file")
+            continue
+        fi
         # Written in one step: an exporter reads it at any time.
         grep -vxF "$job" "$file" >"$run/.hpc-job-$job" || true
         if [ -s "$run/.hpc-job-$job" ]; then mv "$run/.hpc-job-$job" "$file"; else rm -f "$run/.hpc-job-$job" "$file"; fi
     done
+    [ "${#own[@]}" -eq 0 ] || rm -f "${own[@]}"
 }
 
 # Succeed if the user is a person, who has no other job on this node. Users of the system begin below 1000, nobody is 65534.

@@ -79,18 +79,17 @@ read_wanted() {
     done <"$wanted"
 }
 
-# Start a command under a name; its output is in $run/NAME.out, and its exit code in $run/NAME.code when it has
-# ended. It inherits no file descriptor: neither the lock nor the pipe from which slurmd reads the output.
+# Start a command under a name; its output is in $run/NAME.out, and its exit code in $run/NAME.code, which is empty
+# until it has ended. It inherits no file descriptor: neither the lock nor the pipe from which slurmd reads the output.
 query() {
     local name=$1
     shift
     asked+=("$name")
-    rm -f "$run/$name.code"
+    : >"$run/$name.code"
     {
         rc=0
         timeout --kill-after=1 "$limit" "$@" >"$run/$name.out" 2>&1 || rc=$?
-        echo "$rc" >"$run/.$name.code"
-        mv "$run/.$name.code" "$run/$name.code"
+        echo "$rc" >"$run/$name.code"
     } </dev/null >/dev/null 2>&1 9>&- &
 }
 
@@ -100,17 +99,17 @@ await() {
     local name left tenths
     for ((tenths = (limit + 2) * 10; tenths > 0; tenths--)); do
         left=no
-        for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || left=yes; done
+        for name in "${asked[@]}"; do [ -s "$run/$name.code" ] || left=yes; done
         [ "$left" = yes ] || break
         sleep 0.1
     done
-    for name in "${asked[@]}"; do [ -e "$run/$name.code" ] || echo 124 >"$run/$name.code"; done
+    for name in "${asked[@]}"; do [ -s "$run/$name.code" ] || echo 124 >"$run/$name.code"; done
 }
 
 # Succeed if one of the commands ended well; else why not is a problem.
 answered() {
     local rc what=$2
-    rc=$(cat "$run/$1.code")
+    read -r rc <"$run/$1.code"
     case $rc in
         0) return 0 ;;
         124 | 137) problem "$what does not answer within $limit s" ;;
@@ -123,13 +122,13 @@ answered() {
 ask_all() {
     local since asked=() reasons
     # Without chrony the clock is not checked.
-    rm -f "$run/clock.code"
+    : >"$run/clock.code"
     ! command -v chronyc >/dev/null || query clock chronyc -n -c tracking
     if [ "$gpus" -eq 0 ]; then
         await
         return
     fi
-    since=$(cat "$run/xids-since" 2>/dev/null || true)
+    read -r since 2>/dev/null <"$run/xids-since" || since=""
     # Drivers before 535 have the second name only.
     for reasons in clocks_event_reasons clocks_throttle_reasons; do
         query gpus nvidia-smi --format=csv,noheader,nounits \
@@ -141,7 +140,7 @@ ask_all() {
             query kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
         fi
         await
-        grep -q 'not a valid field' "$run/gpus.out" || break
+        [[ $(<"$run/gpus.out") == *"not a valid field"* ]] || break
     done
 }
 
@@ -200,8 +199,9 @@ check_xids() {
 # https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
 # every step of a job would fail, long before the job reports it.
 check_clock() {
-    local off
-    [ "$(cat "$run/clock.code" 2>/dev/null)" = 0 ] || return 0
+    local off rc
+    read -r rc <"$run/clock.code" || return 0
+    [ "$rc" = 0 ] || return 0
     IFS=, read -r _ _ _ _ off _ <"$run/clock.out" || true
     [[ $off =~ ^-?([0-9]{1,12})\.[0-9]+$ ]] || return 0
     [ "${BASH_REMATCH[1]}" -lt 10 ] || problem "the clock is ${BASH_REMATCH[1]} s off"

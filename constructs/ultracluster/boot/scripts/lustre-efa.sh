@@ -84,7 +84,7 @@ find_devices() {
     local found
     for found in "$root"/sys/class/infiniband/*; do
         [ -e "$found/device/driver" ] || continue
-        if [ "$(basename "$(realpath "$found/device/driver")")" = efa ]; then devices+=("${found##*/}"); fi
+        if [ "$found/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ]; then devices+=("${found##*/}"); fi
     done
 }
 

@@ -69,15 +69,16 @@ expected() {
 
 # EFA's devices, each with the directories of its ports. Others, such as those of Mellanox, have another driver.
 efa_counters() {
-    local device port file counter value
+    local device driver port file counter value devices=()
     family node_amazonefa_info gauge "An EFA device."
     for device in "$root"/sys/class/infiniband/*; do
-        is_efa "$device" && printf 'node_amazonefa_info{device="%s"} 1\n' "$(clean "${device##*/}")"
+        driver=$(readlink -f "$device/device/driver" 2>/dev/null) && [ "${driver##*/}" = efa ] || continue
+        devices+=("$device")
+        printf 'node_amazonefa_info{device="%s"} 1\n' "$(clean "${device##*/}")"
     done
     for counter in $counters; do
         family "node_amazonefa_$counter" counter "EFA's counter $counter."
-        for device in "$root"/sys/class/infiniband/*; do
-            is_efa "$device" || continue
+        for device in "${devices[@]}"; do
             for port in "$device"/ports/*; do
                 file=$port/hw_counters/$counter
                 # Older drivers lack some; a device that goes while we read gives nothing.
@@ -87,11 +88,6 @@ efa_counters() {
             done
         done
     done
-}
-
-is_efa() {
-    local driver
-    driver=$(readlink -f "$1/device/driver" 2>/dev/null) && [ "${driver##*/}" = efa ]
 }
 
 # Export the health files: `ok`, `ok: NOTE` or `failed: REASON`.

@@ -66,7 +66,8 @@ map_gpus() {
     fi
     for gpu in "${words[@]}"; do
         [[ $gpu =~ ^[0-9]+$ ]] || continue
-        grep -qxF "$job" "$run/hpc-jobs/$gpu" 2>/dev/null || printf '%s\n' "$job" >>"$run/hpc-jobs/$gpu"
+        if [ -s "$run/hpc-jobs/$gpu" ] && grep -qxF "$job" "$run/hpc-jobs/$gpu"; then continue; fi
+        printf '%s\n' "$job" >>"$run/hpc-jobs/$gpu"
     done
 }
 
