@@ -5,7 +5,7 @@ import json
 import pytest
 
 from support.boot_scripts import boots, software
-from support.clusterfile_data import GOOD, bent, problems
+from support.clusterfile_data import GOOD, NO_METRICS, bent, problems
 from support.templates import by_type, of_type, template_of
 from ultracluster.clusterfile import loads, warnings
 
@@ -25,7 +25,8 @@ def with_lustre(words: str, text: str = PLAIN) -> str:
 
 
 def of(text: str, group: str) -> tuple[dict[str, str], list[list[str]]]:
-    (result,) = (boot for name, boot in boots(loads(text, "c.yaml")).items() if name.lower().startswith(group))
+    cluster = loads(text + NO_METRICS, "c.yaml")
+    (result,) = (boot for name, boot in boots(cluster).items() if name.lower().startswith(group))
     return result
 
 
@@ -115,7 +116,7 @@ def test_gpudirect_storage_takes_all_interfaces_of_a_node() -> None:
 
 def test_nodes_may_read_the_bundle_and_nothing_beside_it() -> None:
     words = f", client: {{bundle: {{url: s3://tools/efa/client.zip, sha256: {SHA256}}}}}"
-    policies = of_type(template_of(loads(with_lustre(words), "c.yaml"), "Cluster"), "AWS::IAM::Policy")
+    policies = of_type(template_of(loads(with_lustre(words) + NO_METRICS, "c.yaml"), "Cluster"), "AWS::IAM::Policy")
     statements = [item for created in policies for item in created["Properties"]["PolicyDocument"]["Statement"]]
     results = [item for item in statements if "s3:::tools/" in json.dumps(item["Resource"])]
     # One for each role: that of the login nodes, and that of the others.
@@ -233,7 +234,7 @@ def test_warns_of_nodes_that_are_too_slow_for_a_checkpoint(count: int, warned: b
 
 def settings(text: str) -> dict[str, str]:
     """The settings of slurm.conf that a cluster has."""
-    (created,) = of_type(template_of(loads(text, "c.yaml"), "Cluster"), "AWS::PCS::Cluster")
+    (created,) = of_type(template_of(loads(text + NO_METRICS, "c.yaml"), "Cluster"), "AWS::PCS::Cluster")
     given = created["Properties"]["SlurmConfiguration"].get("SlurmCustomSettings", [])
     return {item["ParameterName"]: item["ParameterValue"] for item in given}
 
@@ -265,7 +266,7 @@ def test_login_nodes_run_no_jobs_and_check_none() -> None:
 def test_the_efa_devices_of_a_check_are_those_of_the_launch_template() -> None:
     for layout in ("all-efa", "one-ip"):
         text = PLAIN.replace("count: 8", f"count: 8, layout: {layout}")
-        compute = template_of(loads(text, "c.yaml"), "Compute")
+        compute = template_of(loads(text + NO_METRICS, "c.yaml"), "Compute")
         (created,) = (
             result["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
             for name, result in by_type(compute, "AWS::EC2::LaunchTemplate").items()

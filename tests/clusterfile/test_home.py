@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.boot_scripts import boots
-from support.clusterfile_data import GOOD, bent, problem, problems, read
+from support.clusterfile_data import GOOD, NO_METRICS, bent, problem, problems, read
 from support.templates import resources_of, templates
 from ultracluster import clusterfile
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
@@ -35,7 +35,7 @@ def wrong(home: str) -> str:
 def resources(text: str) -> dict[str, Any]:
     (result,) = (
         template["Resources"]
-        for name, template in templates(clusterfile.loads(text, "c.yaml")).items()
+        for name, template in templates(clusterfile.loads(text + NO_METRICS, "c.yaml")).items()
         if name.endswith("-Storage")
     )
     assert isinstance(result, dict)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.boot_scripts import boots
-from support.clusterfile_data import bent, problems
+from support.clusterfile_data import NO_METRICS, bent, problems
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
@@ -20,7 +20,7 @@ IMAGES = "slurm: {login: {image: ami-0123456789abcdef0}}\n"
 
 
 def with_home(home: str, more: str = "") -> str:
-    return bent(LUSTRE, f"{LUSTRE}, home: {home}") + more
+    return bent(LUSTRE, f"{LUSTRE}, home: {home}") + more + NO_METRICS
 
 
 def wrong(home: str, more: str = "") -> list[str]:

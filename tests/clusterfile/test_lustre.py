@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.clusterfile_data import bent, problems, read
+from support.clusterfile_data import NO_METRICS, bent, problems, read
 from support.templates import of_type, storage_of
 from ultracluster.clusterfile import ClusterFileError, loads
 from ultracluster.clusterfile._quantities import Size
@@ -29,7 +29,7 @@ def wrong(lustre: str) -> list[str]:
 
 
 def file_system(more: str) -> dict[str, Any]:
-    (resource,) = of_type(storage_of(read(GOAL, more)), "AWS::FSx::FileSystem")
+    (resource,) = of_type(storage_of(loads(bent(GOAL, more) + NO_METRICS, "c.yaml")), "AWS::FSx::FileSystem")
     properties: dict[str, Any] = resource["Properties"]
     return properties
 

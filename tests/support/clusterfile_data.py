@@ -16,6 +16,10 @@ storage: {{lustre: {{throughput: 40 GB/s}}}}
 """
 
 
+#: Metrics, dashboards and alerts are a third of a synthesis: for clusters in which a test looks at other things.
+NO_METRICS = "observability: {profile: none}\n"
+
+
 def bent(old: str, new: str, text: str = GOOD) -> str:
     """The file with one thing changed; it must be there to be changed."""
     assert old in text
