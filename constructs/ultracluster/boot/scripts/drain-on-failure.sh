@@ -228,6 +228,7 @@ main() {
     esac
     mkdir -p "$run"
     exec 9>"$run/lock"
+    chmod 600 "$run/lock"
     flock 9
     read_health
     # Their age is that of this run, also when it has nothing new: without it, an old value looks like a new one.

@@ -86,8 +86,10 @@ main() {
     local left rc=0
     mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
     exec 8>"$run/node-scripts.lock"
+    chmod 600 "$run/node-scripts.lock"
     flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"
     exec 9>"$run/epilog.lock"
+    chmod 600 "$run/epilog.lock"
     # Many jobs may end at once, each with processes that take seconds to end. Slurm would drain the node for a failure.
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     unmap_gpus || log "the names of its GPUs in the metrics are left"

@@ -283,6 +283,7 @@ main() {
     mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
     # Several jobs may start on a node at once.
     exec 9>"$run/lock"
+    chmod 600 "$run/lock"
     flock --wait 60 9 || fail "another check has run for a minute"
     ! take_recent || return 0
     if [ "$forget" = yes ]; then printf '%s\n' "$EPOCHSECONDS" >"$run/xids-since"; fi

@@ -274,6 +274,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$root/run/ultracluster"
     exec 9>"$root/run/ultracluster/local-scratch.lock"
+    chmod 600 "$root/run/ultracluster/local-scratch.lock"
     flock 9
     leave_enroot
     find_disks

@@ -197,6 +197,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$root/run/ultracluster"
     exec 9>"$root/run/ultracluster/lustre-efa.lock"
+    chmod 600 "$root/run/ultracluster/lustre-efa.lock"
     flock 9
     find_devices
     if [ "${#devices[@]}" -eq 0 ]; then

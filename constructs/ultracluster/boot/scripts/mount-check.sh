@@ -282,6 +282,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$run"
     exec 9>"$run/lock"
+    chmod 600 "$run/lock"
     flock 9
     check_all
     if [ ! -e "$health/mounts" ]; then

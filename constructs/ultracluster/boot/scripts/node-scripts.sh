@@ -95,6 +95,7 @@ replace_files() {
         cp -p "$new/$group/$file" "$(beside "$root/$file")" || fail "$file cannot be written"
     done <"$new/files"
     exec 9>"$run/node-scripts.lock"
+    chmod 600 "$run/node-scripts.lock"
     if ! flock --wait "${ULTRACLUSTER_LOCK_WAIT:-60}" 9; then
         log "prologs or epilogs are running; the update waits"
         exit 0
@@ -122,6 +123,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$kept" "$run"
     exec 7>"$kept/lock"
+    chmod 600 "$kept/lock"
     flock 7
     # Until the first version is there.
     [ -e "$kept/sha256" ] || state health "failed: the scripts of the node are not there yet"

@@ -80,6 +80,7 @@ main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
     # No update of these scripts between the steps. What hangs in the driver must not keep the lock.
     exec 8>"$run/node-scripts.lock"
+    chmod 600 "$run/node-scripts.lock"
     flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"
     # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
     # epilog that begins from here on sees this job; those that have begun are done when the lock is free. Each has it for
@@ -87,6 +88,7 @@ main() {
     printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"
     mv "$run/.job-$job" "$run/jobs/$job"
     exec 9>"$run/epilog.lock"
+    chmod 600 "$run/epilog.lock"
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     # Names in metrics are not worth a job.
     map_gpus || log "its GPUs could not be mapped for metrics"
