@@ -26,6 +26,15 @@ from ultracluster.workloads import job_files, kubernetes_bundle
 ECR = "123456789012.dkr.ecr.us-east-2.amazonaws.com"
 MIRROR = f"{ECR}/ultracluster"
 PRIVATE = (ROOT / "examples" / "eks-private.yaml").read_text()
+CHINA = """\
+name: research
+region: cn-north-1
+zone: cnn1-az1
+orchestrator: kubernetes
+kubernetes: {second-zone: cnn1-az2}
+nodes: {train: {type: p4d.24xlarge, count: 2}}
+storage: {lustre: {existing: {id: fs-0123456789abcdef0, mount-name: abcdefgh}}}
+"""
 PUBLIC = re.compile(
     "|".join(map(re.escape, (*registries.PUBLIC_REGISTRIES, "githubusercontent", "github.io", "ngc.nvidia.com")))
 )
@@ -123,3 +132,25 @@ def test_node_feature_discovery_is_listed_where_it_runs() -> None:
     assert "registry.k8s.io/nfd/node-feature-discovery:v0.19.0" in release_images(plugin)
     (alone,) = (r for r in platform(PLATFORMS["512 GPUs"]).releases if r.name == "nvidia-device-plugin")
     assert len(release_images(alone)) == 1
+
+
+@pytest.mark.parametrize(
+    ("region", "registry"),
+    [
+        ("us-gov-west-1", "013241004608.dkr.ecr.us-gov-west-1.amazonaws.com"),
+        ("cn-north-1", "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn"),
+        ("eu-south-2", "455263428931.dkr.ecr.eu-south-2.amazonaws.com"),
+        ("us-east-2", "602401143452.dkr.ecr.us-east-2.amazonaws.com"),
+    ],
+)
+def test_images_of_eks_come_from_the_registry_of_the_region(region: str, registry: str) -> None:
+    """Credentials of one partition are of no use in another."""
+    releases = [release for item in PLATFORMS.values() for release in platform(replace(item, region=region)).releases]
+    images = [image for release in releases for image in release_images(release) if ".dkr.ecr." in image]
+    assert images
+    assert {image.partition("/eks/")[0] for image in images} == {registry}
+
+
+def test_the_host_of_an_existing_file_system_has_the_domain_of_the_partition() -> None:
+    cluster = clusterfile.loads(CHINA, "c.yaml")
+    assert "fs-0123456789abcdef0.fsx.cn-north-1.amazonaws.com.cn" in json.dumps(kubernetes_bundle(cluster))

@@ -7,6 +7,7 @@ silently. So every release here has the types of this cluster by name, and toler
 from collections.abc import Iterable
 from typing import Any
 
+from ultracluster.catalogue.schedulers import registries
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._objects import Object, by_type, content_hash, make
@@ -21,15 +22,6 @@ CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
 #: The device class that NVIDIA's DRA driver makes.
 GPU_CLASS = "gpu.nvidia.com"
 _EVERYWHERE = [{"operator": "Exists"}]
-# AWS's own images of device plugins come from this account in the commercial regions.
-# https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html (read 2026-11-21)
-_IMAGES_ACCOUNT = "602401143452"
-# Regions that AWS opened later have registries of their own; the charts' own, in us-west-2, serves none of them faster.
-_REGISTRY_REGIONS = (
-    *("ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2"),
-    *("ca-central-1", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1"),
-    *("us-east-1", "us-east-2", "us-west-1", "us-west-2"),
-)
 
 
 def device_releases(platform: Platform) -> list[HelmRelease]:
@@ -132,8 +124,7 @@ def _efa_values(platform: Platform, image: str, groups: list[PlatformNodes]) -> 
         "supportedInstanceLabels": {"keys": ["node.kubernetes.io/instance-type"], "values": _types(groups)},
         "tolerations": _EVERYWHERE,
     }
-    if platform.region in _REGISTRY_REGIONS:
-        registry = f"{_IMAGES_ACCOUNT}.dkr.ecr.{platform.region}.amazonaws.com"
+    if registry := registries.eks_registry(platform.region):
         values["image"] = {"repository": f"{registry}/eks/{image}"}
     return values
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
+from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes, registries
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
 from ultracluster.kubernetes._checks import platform_problems
@@ -209,7 +210,7 @@ def _home(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
         return openzfs_volume(
             name="home",
             volume_id=existing.volume,
-            dns_name=f"{existing.id}.fsx.{cluster.region}.amazonaws.com",
+            dns_name=_fsx_host(existing.id, cluster.region),
             volume_path=existing.path or "/fsx",
             transfer_bytes=_MIB,
         )
@@ -223,11 +224,15 @@ def _home(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
     )
 
 
+def _fsx_host(id: str | None, region: str) -> str:
+    return f"{id}.fsx.{region}.{domain_of(region)}"
+
+
 def _lustre(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
     lustre = cluster.storage.lustre
     existing = (lustre.existing or lustre.adopt) if lustre else None
     if existing is not None:
-        id, dns, mount = existing.id, f"{existing.id}.fsx.{cluster.region}.amazonaws.com", existing.mount_name
+        id, dns, mount = existing.id, _fsx_host(existing.id, cluster.region), existing.mount_name
     else:
         id = parameter("FileSystemId", deployed)
         dns, mount = parameter("LustreDnsName", deployed), parameter("LustreMountName", deployed)
