@@ -103,7 +103,7 @@ def test_interfaces_that_no_file_system_has_connections_for_are_refused() -> Non
     text = with_lustre(", client: {efa-interfaces: 8}", PLAIN.replace("count: 8", "count: 129"))
     assert problems(text) == [
         "c.yaml:7:66 storage.lustre.client.efa-interfaces: 129 nodes with at most 8 each open 1,032 EFA connections, "
-        "and a file system takes 1,024; write 7, or leave it out"
+        "and a file system supports 1,024; write 7, or leave it out"
     ]
 
 

@@ -177,7 +177,7 @@ def outcome(record: InstanceType | str, layout: Layout) -> tuple[Interface, ...]
 
 @pytest.mark.parametrize("layout", ["max-ip", "all-efa"])
 def test_rejects_gb200_layouts_that_would_share_a_physical_nic_or_need_efa_with_ena(layout: Layout) -> None:
-    reason = {"max-ip": "shares its physical NIC", "all-efa": r"\(1, 5, 9, 13\) take efa-only"}[layout]
+    reason = {"max-ip": "shares its physical NIC", "all-efa": r"\(1, 5, 9, 13\) support efa-only alone"}[layout]
     with pytest.raises(
         ValueError, match=rf"p6e-gb200.36xlarge can't have the layout {layout}: .*{reason}.*; use one-ip or efa-pairs$"
     ):
@@ -239,7 +239,7 @@ def test_cards_that_take_no_interface_at_all_stay_empty() -> None:
 
 def test_rejects_efa_devices_that_no_card_takes() -> None:
     record = built([card(0, 4, kinds=("interface",))], max_efa=1)
-    with pytest.raises(ValueError, match="no card takes its EFA devices; define its interfaces yourself"):
+    with pytest.raises(ValueError, match="no card supports its EFA devices; define its interfaces yourself"):
         interfaces(record)
 
 

@@ -123,7 +123,7 @@ def test_rejects_a_file_whose_chart_is_known_to_be_bad(tmp_path: Path) -> None:
     file.write_text(text)
     code, output = render(file, tmp_path / "out", "--kubernetes")
     assert code == 1
-    assert "take 0.19.3 or newer" in output
+    assert "use 0.19.3 or newer" in output
 
 
 @pytest.mark.parametrize(

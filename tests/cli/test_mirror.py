@@ -240,7 +240,7 @@ def test_rules_are_created_once_where_ecr_needs_no_credentials(monkeypatch: pyte
     ("registry", "existing", "message"),
     [
         ("registry.example.com/x", {}, "creates rules in Amazon ECR, and the registry is registry.example.com/x"),
-        (f"{ECR}/a-longer-name-of-a-registry", {}, "characters, and ECR takes 30"),
+        (f"{ECR}/a-longer-name-of-a-registry", {}, "characters; ECR accepts 30"),
         (f"{ECR}/x", {"x/registry.k8s.io": "quay.io"}, "copies from quay.io instead of registry.k8s.io"),
     ],
 )

@@ -93,7 +93,7 @@ def test_one_workload_is_written_for_one_group(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["--workload", "pretrain", "--set", "gpus=520"], 1, "65 nodes x 8 GPUs = 520 GPUs, and train has 64 nodes"),
-        (["--workload", "pretrain", "--set", "gpus"], 2, "--set takes KEY=VALUE, got 'gpus'"),
+        (["--workload", "pretrain", "--set", "gpus"], 2, "--set must be KEY=VALUE, got 'gpus'"),
         (["--workload", "pretrain", "--set", "gpus=8", "--set", "gpus=16"], 2, "--set gpus is given twice"),
         (["--jobs", "--set", "gpus=8"], 2, "--group, --set and --plan are for --workload"),
         (["--jobs", "--group", "train"], 2, "--group, --set and --plan are for --workload"),

@@ -175,12 +175,12 @@ def test_the_check_shows_which_bucket_it_is(tmp_path: Any) -> None:
         ("{existing: s3://mine/x}", "must be the name of a bucket alone, got 's3://mine/x'; write existing: mine"),
         ("{existing: My_Data}", "data-bucket.existing: 'My_Data' is no name of a bucket: 3 to 63 lower-case"),
         ("{existing: 7}", "must be the name of a bucket, such as my-datasets, got 7; put it in quotes"),
-        ("{existing: fast--use2-az1--x-s3}", "a directory bucket of S3 Express One Zone, which takes other perm"),
+        ("{existing: fast--use2-az1--x-s3}", "a directory bucket of S3 Express One Zone, which needs other perm"),
         ("{existing: mine-abc-s3alias}", "is the name of the alias of an access point; name a general purpose bucket"),
         ("{existing: mine, key: alias/data}", "data-bucket.key: must be the ARN of a KMS key"),
         (
             "{existing: mine, key: 'arn:aws:kms:us-east-1:123456789012:key/mrk-0123456789abcdef0123456789abcdef'}",
-            "data-bucket.key: is in us-east-1, and must be in the cluster's region, us-east-2",
+            "data-bucket.key: is in us-east-1, and must be in the cluster's Region, us-east-2",
         ),
     ],
 )

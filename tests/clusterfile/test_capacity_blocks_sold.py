@@ -26,8 +26,8 @@ def test_warns_of_a_block_in_a_region_that_does_not_sell_it() -> None:
     result = warned("p4d.24xlarge", "eu-central-1", "euc1-az1")
     assert "not-offered" not in result
     assert result["capacity-block-not-sold"] == (
-        "not known to be sold as a Capacity Block: p4d.24xlarge in eu-central-1 (but in us-east-1, us-east-2, "
-        "us-west-2); AWS lists what it sells: aws ec2 describe-capacity-block-offerings"
+        "not known to be available as a Capacity Block: p4d.24xlarge in eu-central-1 (but in us-east-1, us-east-2, "
+        "us-west-2); AWS lists its offerings: aws ec2 describe-capacity-block-offerings"
     )
 
 

@@ -23,7 +23,7 @@ def test_p6e_gb200_is_sold_in_ultraservers_only() -> None:
     ):
         (message,) = problems(with_groups(f"train: {{type: p6e-gb200.36xlarge, count: 18{capacity}}}"))
         assert message.endswith(
-            "nodes.train.capacity: p6e-gb200.36xlarge is sold in UltraServers only; write "
+            "nodes.train.capacity: p6e-gb200.36xlarge is available in UltraServers only; write "
             "{reservation: cr-..., kind: ultraserver}"
         )
 
@@ -45,7 +45,7 @@ def test_an_ultraserver_has_the_layout_that_its_cards_allow() -> None:
 def test_what_is_in_no_capacity_block_can_not_be_bought_in_one() -> None:
     capacity = f"{{reservation: {RESERVATION}, kind: capacity-block}}"
     (message,) = problems(with_groups(f"data: {{type: c7i.8xlarge, count: 4, capacity: {capacity}}}"))
-    assert "c7i.8xlarge is not sold in Capacity Blocks; it is sold on-demand or spot" in message
+    assert "c7i.8xlarge is not available in Capacity Blocks; it is available on-demand or spot" in message
 
 
 def test_groups_that_share_a_reservation_fit_in_it_together() -> None:
@@ -105,13 +105,13 @@ def test_the_suggested_count_is_valid() -> None:
 def test_accepts_the_suggested_layout_with_one_address_per_node() -> None:
     network = "network: {cidr: 10.0.0.0/22}"
     group = "train: {type: p5.48xlarge, count: 400%s}"
-    assert "layout: one-ip takes 1 address a node" in problems(with_groups(group % "", network))[0]
+    assert "layout: one-ip uses 1 address a node" in problems(with_groups(group % "", network))[0]
     assert loads(with_groups(group % ", layout: one-ip", network), "c.yaml").addresses == 409
 
 
 def test_reports_a_file_system_that_fills_the_subnet() -> None:
     message = problem("40 GB/s", "900 TB/s")
-    assert message.startswith("c.yaml:7:11 storage.lustre: its servers, with room to grow, take ")
+    assert message.startswith("c.yaml:7:11 storage.lustre: its servers, with room to grow, need ")
 
 
 @pytest.mark.parametrize("cidr", ["10.20.0.0/21", "10.20.4.0/22"])
@@ -137,7 +137,7 @@ def test_what_can_not_sit_in_a_local_zone_gets_a_zone_of_the_region() -> None:
     local = GOOD.replace("us-east-2", "us-east-1").replace("use2-az1", "use1-dfw2-az1")
     assert problems(local) == [
         "c.yaml:3:7 zone: use1-dfw2-az1 is a Local Zone, and a Local Zone has neither NAT gateways nor Slurm "
-        "controllers; name a zone of the region for them, such as network: {control-plane-zone: use1-az1}"
+        "controllers; name a zone of the Region for them, such as network: {control-plane-zone: use1-az1}"
     ]
     cluster = loads(local + "network: {control-plane-zone: use1-az4}\n", "c.yaml")
     assert cluster.network.control_plane_zone == "use1-az4"
@@ -151,11 +151,12 @@ def test_a_local_zone_has_small_file_systems_only() -> None:
     size = loads(local, "c.yaml").lustre_spec
     assert size is not None
     assert (size.efa, size.mb_per_s_per_tib) == (False, 250)
-    assert "storage.lustre.efa: FSx sells no file systems with EFA in use1-dfw2-az1" in problem(
+    assert "storage.lustre.efa: FSx for Lustre does not support EFA in use1-dfw2-az1" in problem(
         "40 GB/s", "40 GB/s, efa: true", local
     )
-    assert "storage.lustre.tier: FSx sells the tiers 125, 250 MB/s/TiB in use1-dfw2-az1, got 1000 MB/s/TiB" in problem(
-        "40 GB/s", "40 GB/s, tier: 1000 MB/s/TiB", local
+    assert (
+        "storage.lustre.tier: FSx supports the tiers 125, 250 MB/s/TiB in use1-dfw2-az1, got 1000 MB/s/TiB"
+        in problem("40 GB/s", "40 GB/s, tier: 1000 MB/s/TiB", local)
     )
 
 
@@ -165,7 +166,7 @@ def test_a_region_without_persistent_2_is_refused_where_a_file_system_is_asked_f
     text += "accept: {pcs-region: sold since 2026-12}\n"
     assert problems(text) == [
         "c.yaml:7:11 storage.lustre: FSx does not offer PERSISTENT_2 here; where all may be lost, `temporary: true` "
-        "takes SCRATCH_2"
+        "creates SCRATCH_2"
     ]
     spec = loads(text.replace("{throughput: 40 GB/s}", "{throughput: 4 GB/s, temporary: true}"), "c.yaml").lustre_spec
     assert spec is not None
@@ -178,7 +179,7 @@ def test_the_zone_of_services_is_in_the_region_too(services: str, good: bool) ->
     if good:
         assert loads(text, "c.yaml").network.control_plane_zone == services
     else:
-        assert "network.control-plane-zone: use1-az3 is in us-east-1, and the region is us-east-2" in problems(text)[0]
+        assert "network.control-plane-zone: use1-az3 is in us-east-1, and the Region is us-east-2" in problems(text)[0]
 
 
 def test_a_region_that_is_not_known_yet_may_have_zones_that_are_not_known_yet() -> None:
@@ -190,12 +191,13 @@ def test_a_region_that_is_not_known_yet_may_have_zones_that_are_not_known_yet() 
     [
         (
             "{throughput: 40 GB/s, capacity: 50000 GiB, tier: 1000 MB/s/TiB}",
-            "FSx sells no 50,000 GiB at 1000 MB/s/TiB without EFA, where capacity comes in steps of 2,400 GiB; the "
+            "FSx does not support 50,000 GiB at 1000 MB/s/TiB without EFA: capacity comes in steps of 2,400 GiB; the "
             "next sizes are 48,000 GiB and 50,400 GiB",
         ),
         (
             "{throughput: 4 GB/s, capacity: 5000 GiB, tier: 1000 MB/s/TiB}",
-            "FSx sells no 5,000 GiB at 1000 MB/s/TiB without EFA, where capacity comes in steps of 2,400 GiB; the next "
+            "FSx does not support 5,000 GiB at 1000 MB/s/TiB without EFA: capacity comes in steps of 2,400 GiB; "
+            "the next "
             "sizes are 4,800 GiB and 7,200 GiB",
         ),
         (
@@ -218,7 +220,7 @@ def test_a_capacity_alone_is_what_it_must_hold() -> None:
 def test_rejects_more_nodes_than_efa_connections_and_accepts_tcp() -> None:
     one_ip = bent("count: 64", "count: 1025, layout: one-ip")
     assert (
-        "storage.lustre.efa: a file system takes 1,024 EFA connections, and 1,025 nodes need at least one each"
+        "storage.lustre.efa: a file system supports 1,024 EFA connections, and 1,025 nodes need at least one each"
         in (problems(one_ip)[0])
     )
     assert read("40 GB/s", "40 GB/s, efa: false", one_ip).lustre_spec
@@ -231,7 +233,7 @@ def test_reports_only_the_first_limit_on_the_number_of_nodes() -> None:
 
 def test_a_key_is_in_the_region_of_the_cluster() -> None:
     arn = "arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-    assert "encryption-key: is in us-west-2, and must be in the cluster's region, us-east-2" in problem(
+    assert "encryption-key: is in us-west-2, and must be in the cluster's Region, us-east-2" in problem(
         "name: llama", f"name: llama\nencryption-key: {arn}"
     )
 
@@ -336,7 +338,7 @@ def test_rejects_mounts_that_hide_each_other(paths: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("lustre", "key"),
     [
-        ("throughput: 4 GB/s, metadata-iops: 7000", "metadata-iops: SSD takes no 7,000 metadata IOPS"),
+        ("throughput: 4 GB/s, metadata-iops: 7000", "metadata-iops: SSD does not support 7,000 metadata IOPS"),
         (
             "capacity: 50 TiB, storage-type: INTELLIGENT_TIERING, throughput-capacity: 5 GB/s",
             "throughput-capacity: the throughput capacity comes in steps of 4,000 MB/s",

@@ -36,7 +36,7 @@ def test_groups_of_one_queue_are_in_one_stack() -> None:
         (
             {f"group-{number:03d}": {"stack": 1} for number in range(90)},
             {},
-            r"nodes.group-000.stack: stack 1 has 90 node groups.*CloudFormation takes 500.*write another number",
+            r"nodes.group-000.stack: stack 1 has 90 node groups.*CloudFormation accepts 500.*write another number",
         ),
         (
             {f"group-{number:03d}": {} for number in range(90)},
@@ -65,7 +65,7 @@ def test_the_addresses_of_400_groups_are_refused_in_one_sentence() -> None:
     with pytest.raises(ClusterFileError) as raised:
         load(groups, orchestrator="kubernetes")
     (line,) = str(raised.value).splitlines()
-    assert "nodes: 800 nodes of 400 groups take 39,200 addresses" in line
+    assert "nodes: 800 nodes of 400 groups need 39,200 addresses" in line
     assert "the training subnet has 32,763; write fewer nodes" in line
     assert "pods: lower than 30" in line
     fewer: dict[str, Any] = {name: {"count": 1} for name in groups}

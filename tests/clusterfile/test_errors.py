@@ -24,8 +24,8 @@ def test_rejects_an_unknown_type() -> None:
 def test_rejects_a_count_above_what_the_subnet_can_hold() -> None:
     small = "name: llama\nnetwork: {cidr: 10.0.0.0/20}"
     assert problem("name: llama", small, bent("count: 64", "count: 128")) == (
-        "c.yaml:7:39 nodes.train.count: 128 nodes of 16 addresses take 2,048, and everything else 29, but the training "
-        "subnet has 2,043; at most 125 such nodes fit, layout: one-ip takes 1 address a node, or use a larger range"
+        "c.yaml:7:39 nodes.train.count: 128 nodes of 16 addresses need 2,048, and everything else 29, but the training "
+        "subnet has 2,043; at most 125 such nodes fit, layout: one-ip uses 1 address a node, or use a larger range"
     )
 
 
@@ -48,9 +48,9 @@ def test_rejects_a_count_above_what_any_capacity_block_holds() -> None:
 
 def test_rejects_a_zone_outside_the_region() -> None:
     assert problem("use2-az1", "use1-az4") == (
-        "c.yaml:3:7 zone: use1-az4 is in us-east-1, and the region is us-east-2; the ids of its zones begin with use2-"
+        "c.yaml:3:7 zone: use1-az4 is in us-east-1, and the Region is us-east-2; the ids of its zones begin with use2-"
     )
-    assert "xyz1-az1 is in no region that is known" in problem("use2-az1", "xyz1-az1")
+    assert "xyz1-az1 is in no known Region" in problem("use2-az1", "xyz1-az1")
 
 
 def test_rejects_bare_numbers() -> None:
@@ -196,13 +196,13 @@ def test_rejects_a_zone_that_is_no_id_with_the_command_that_prints_ids(new: str,
 @pytest.mark.parametrize(
     ("new", "message"),
     [
-        ("us-east-2a", "must be a region, got the name of a zone, 'us-east-2a'; write region: us-east-2"),
+        ("us-east-2a", "must be a Region, got the name of a zone, 'us-east-2a'; write region: us-east-2"),
         ("use2-az1", "got the id of a zone, 'use2-az1'; write region: us-east-2 and zone: use2-az1"),
-        ("us-east2", "must be a region, such as us-east-2, got 'us-east2'; did you mean us-east-2?"),
-        ("Ohio", "must be a region, such as us-east-2, got 'Ohio'"),
+        ("us-east2", "must be a Region, such as us-east-2, got 'us-east2'; did you mean us-east-2?"),
+        ("Ohio", "must be a Region, such as us-east-2, got 'Ohio'"),
         (
             "us-esat-2",
-            "us-esat-2 is no region that is known, and the zone use2-az1 is in us-east-2; did you mean us-east-2?",
+            "us-esat-2 is not a known Region, and the zone use2-az1 is in us-east-2; did you mean us-east-2?",
         ),
     ],
 )
@@ -318,11 +318,12 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         ("{training-plan: x}", "a training plan is arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME, got 'x'"),
         (
             "{training-plan: 'arn:aws:sagemaker:us-east-2:123456789012:training-plan/x'}",
-            "a training plan buys HyperPod instances, and AWS PCS launches EC2 ones; for those buy a Capacity Block",
+            "a training plan is for HyperPod instances, and AWS PCS launches EC2 ones; for those purchase a "
+            "Capacity Block",
         ),
         (
             "{group: 'arn:aws:resource-groups:us-west-2:123456789012:group/x'}",
-            "capacity.group: is in us-west-2, and must be in the cluster's region, us-east-2",
+            "capacity.group: is in us-west-2, and must be in the cluster's Region, us-east-2",
         ),
     ],
 )

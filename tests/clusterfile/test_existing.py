@@ -69,7 +69,7 @@ def test_reports_all_errors_of_clients_at_once_with_the_keys_of_the_file() -> No
     text = existing(", efa: true, cidr: 10.2.0.0/24", lustre=", client: {efa-interfaces: 32, gpudirect-storage: true}")
     many = text.replace("p5en.48xlarge, count: 64", "c7i.48xlarge, count: 2000")
     words = "\n".join(problems(many))
-    for key in ("existing.cidr", "client.gpudirect-storage", "existing.efa: a file system takes 1,024"):
+    for key in ("existing.cidr", "client.gpudirect-storage", "existing.efa: a file system supports 1,024"):
         assert key in words, key
 
 
@@ -109,8 +109,8 @@ def test_a_link_is_not_called_by_its_path_on_the_nodes(path: str, mount: str, wr
     text = bent("40 GB/s}", f"40 GB/s, mount: {mount}, data-repository-associations: {{{path}: {{bucket: theirs}}}}}}")
     (message,) = problems(text)
     assert (
-        f"storage.lustre.data-repository-associations.{path}: links are called by their path on the file system itself"
-        in message
+        f"storage.lustre.data-repository-associations.{path}: an association is named by its path on the file "
+        f"system itself" in message
     )
     assert f"write {written}, which they see at {mount}" in message
     loads(

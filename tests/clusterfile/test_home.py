@@ -172,7 +172,7 @@ def test_reports_all_values_that_fsx_does_not_offer_at_once() -> None:
 
 def test_a_deployment_that_the_region_does_not_sell_names_those_it_does() -> None:
     assert wrong("{deployment: SINGLE_AZ_HA_1}") == (
-        ": us-east-2 does not sell SINGLE_AZ_HA_1; use one of SINGLE_AZ_1, SINGLE_AZ_2, SINGLE_AZ_HA_2"
+        ": SINGLE_AZ_HA_1 is not available in us-east-2; use one of SINGLE_AZ_1, SINGLE_AZ_2, SINGLE_AZ_HA_2"
     )
 
 
@@ -187,8 +187,8 @@ def test_a_server_that_is_too_small_for_the_nodes_names_one_that_is_not() -> Non
     text = bent("{type: p5en.48xlarge, count: 64", "{type: c7i.2xlarge, count: 1100", with_home("HOME"))
     text = bent(", capacity: cr-0123456789abcdef0", "", bent(f"{LUSTRE}, ", "", text))
     (line,) = problems(bent("HOME", "{throughput: 64 MB/s, deployment: SINGLE_AZ_1}", text))
-    assert "a server of 64 MB/s takes 4,096 connections" in line
-    assert line.endswith("so 1,024 clients, got 1,101; take 128 MB/s")
+    assert "a server of 64 MB/s supports 4,096 connections" in line
+    assert line.endswith("so 1,024 clients, got 1,101; use 128 MB/s")
 
 
 @pytest.mark.parametrize("span", ["36 h", "91 d"])

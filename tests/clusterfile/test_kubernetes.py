@@ -151,7 +151,7 @@ def test_rejects_a_time_that_pods_cannot_have(given: str, message: str) -> None:
         ),
         ("[0.0.0.0/1]", "0.0.0.0/1 is 2,147,483,648 addresses, a large part of the world"),
         ("[10.1.0.0/16]", "10.1.0.0/16 holds private addresses"),
-        (f"[{', '.join(f'198.51.{n}.0/24' for n in range(41))}]", "EKS takes 40 ranges at most, got 41"),
+        (f"[{', '.join(f'198.51.{n}.0/24' for n in range(41))}]", "EKS accepts at most 40 ranges, got 41"),
         ("[203.0.113.7]", "which has no prefix length"),
     ],
 )
@@ -177,8 +177,8 @@ def test_rejects_more_pods_than_a_node_runs() -> None:
 def test_rejects_pods_beyond_the_addresses_of_the_subnet() -> None:
     text = bent("count: 64", "count: 64, pods: 250", GOOD) + "network: {training-subnet: 10.0.128.0/20}\n"
     (error,) = problems(text)
-    assert "nodes.train.count: 64 nodes of 273 addresses take 17,472" in error
-    assert "pods: lower than 250 takes fewer" in error
+    assert "nodes.train.count: 64 nodes of 273 addresses need 17,472" in error
+    assert "pods: lower than 250 uses fewer" in error
 
 
 def test_rejects_an_image_of_the_other_architecture() -> None:
@@ -257,9 +257,9 @@ def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
         ("{nvidia.com/gpu: NoSchedule}", "nvidia.com/gpu is on these nodes where it belongs; remove it"),
         (
             "{node.kubernetes.io/not-ready: NoExecute}",
-            "is set and taken away by its own controller; choose another key",
+            "is added and removed by its own controller; choose another key",
         ),
-        ("{karpenter.sh/disrupted: NoSchedule}", "is set and taken away by its own controller; choose another key"),
+        ("{karpenter.sh/disrupted: NoSchedule}", "is added and removed by its own controller; choose another key"),
         (f"{{{'a' * 64}: NoSchedule}}", "perhaps after a domain and a slash, 253 in all, got 'aaa"),
         (f"{{{'a.' * 100}example.com/{'b' * 63}: NoSchedule}}", "253 in all, got 'a.a."),
         ("{A.example.com/a: NoSchedule}", "perhaps after a domain and a slash"),
@@ -351,7 +351,7 @@ def test_rejects_an_elastic_group_without_a_pinned_image() -> None:
 def test_rejects_elastic_groups_of_capacity_that_karpenter_does_not_buy(capacity: str) -> None:
     text = bent("count: 64", ELASTIC, GOOD)
     error = problem(f"capacity: {RESERVATION}", f"capacity: {capacity}", text)
-    assert "nodes.train.elastic: Karpenter buys on demand" in error
+    assert "nodes.train.elastic: Karpenter launches on-demand" in error
 
 
 def test_rejects_an_elastic_group_in_another_zone_or_in_an_existing_cluster() -> None:
@@ -392,7 +392,7 @@ def test_every_way_to_a_cluster_file_checks_its_platform() -> None:
     [
         ("external-dns: default", "external-dns", "needs a role, whose permissions depend on the hosted zones"),
         ("aws-mountpoint-s3-csi-driver: default", "aws-mountpoint-s3-csi-driver", "the file has no data bucket"),
-        ("coredns: {service-account: dns}", "coredns.service-account", "takes a role of your own"),
+        ("coredns: {service-account: dns}", "coredns.service-account", "needs a role of your account"),
         ("fluent-bit: {role: 'arn:aws:iam::123456789012:role/logs'}", "fluent-bit.role", "needs the service account"),
     ],
 )

@@ -142,7 +142,10 @@ def test_eight_links_are_taken() -> None:
 
 def test_the_ninth_link_is_refused() -> None:
     links = ", ".join(f"/d{number}: {{bucket: bucket{number}}}" for number in range(9))
-    assert wrong(links) == ["links: a file system has at most 8 links, got 9; link a common parent of some of them"]
+    assert wrong(links) == [
+        "links: a file system supports at most 8 data repository associations, got 9; name a common parent of some "
+        "of them"
+    ]
 
 
 def test_reports_all_errors_at_once() -> None:
@@ -165,7 +168,7 @@ def test_reports_all_errors_at_once() -> None:
         ("/a/../b: {}", "", "links./a/../b: must be a directory of the file system"),
         ("/data: {bucket: s3://my-datasets/tokens}", "", "write bucket: my-datasets and prefix: tokens"),
         ("/data: {bucket: My_Data}", "", "links./data.bucket: 'My_Data' is no name of a bucket"),
-        ("/data: {bucket: a--use2-az1--x-s3}", "", "S3 Express One Zone has no associations"),
+        ("/data: {bucket: a--use2-az1--x-s3}", "", "FSx does not support directory buckets of S3 Express One Zone"),
         ("/data: {prefix: a//b}", "", "links./data: /data, prefix 'a//b': a prefix becomes a directory"),
         ("/data: {import: NEW}", "", "links./data.import: must be a list, got 'NEW'; write for example import: [NEW]"),
         ("/data: {import: [new]}", "", "links./data.import[0]: an event is one of NEW, CHANGED, DELETED, got 'new'"),
@@ -183,7 +186,7 @@ def test_reports_all_errors_at_once() -> None:
             "throughput-capacity: 4 GB/s, ",
             "throughput-capacity: an Intelligent-Tiering file system does not",
         ),
-        ("/: {bucket: one}, /data: {bucket: two}", "", "links./data: / links the whole file system"),
+        ("/: {bucket: one}, /data: {bucket: two}", "", "links./data: / is the whole file system"),
         ("/a: {bucket: one}, /a/b: {bucket: two}", "", "links./a/b: the paths /a and /a/b overlap"),
         (
             "/a: {bucket: one, prefix: x}, /b: {bucket: one, prefix: x/y}",
@@ -201,8 +204,12 @@ def test_reports_all_errors_at_once() -> None:
             "release-task: {}, ",
             "release-task.after: is missing; write for example after: 14 d",
         ),
-        ("/data: {import: [NEW]}", "release-task: {after: 7 d}, ", "release-task: no link exports"),
-        ("", "release-task: {after: 7 d}, ", "release-task: no link exports"),
+        (
+            "/data: {import: [NEW]}",
+            "release-task: {after: 7 d}, ",
+            "release-task: no data repository association exports",
+        ),
+        ("", "release-task: {after: 7 d}, ", "release-task: no data repository association exports"),
         (
             "/d: {export: [NEW]}",
             "release-task: {after: 7 d, schedule: nightly}, ",

@@ -106,7 +106,10 @@ def test_without_them_the_file_system_is_the_same_as_with_what_was_chosen() -> N
         ("read-cache: true", "read-cache: must be a size, such as 10 TiB, NO_CACHE or PROPORTIONAL_TO_THROUGHPUT_CAP"),
         ("read-cache: USER_PROVISIONED", "read-cache: must be a size, such as 10 TiB, NO_CACHE or PROPORTIONAL_TO_THR"),
         ("read-cache: NOCACHE", "got 'NOCACHE'; did you mean NO_CACHE?"),
-        ("lustre-version: 2.12", "lustre-version: PERSISTENT_2 with a metadata configuration takes Lustre 2.15 only"),
+        (
+            "lustre-version: 2.12",
+            "lustre-version: PERSISTENT_2 with a metadata configuration requires Lustre 2.15",
+        ),
         (
             "lustre-version: 2.10",
             "lustre-version: clients of AL2023 and Ubuntu 24.04 can't mount Lustre 2.10; use 2.15",

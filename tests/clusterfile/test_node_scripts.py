@@ -95,7 +95,7 @@ def test_logs_are_kept_for_days_that_cloudwatch_has(retention: str, remedy: str)
 
 def test_the_key_of_the_logs_is_in_the_region() -> None:
     key = "arn:aws:kms:us-west-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-    with pytest.raises(ClusterFileError, match="must be in the cluster's region"):
+    with pytest.raises(ClusterFileError, match="must be in the cluster's Region"):
         cluster(logs={"encryption-key": key})
 
 

@@ -214,7 +214,7 @@ def test_nodes_read_where_to_write_so_that_another_workspace_replaces_none() -> 
 
 def test_rules_are_written_to_no_workspace_of_another_region() -> None:
     error = wrong(f"{{workspace: {WORKSPACE.replace('us-east-2', 'eu-west-1')}}}")
-    assert error == "observability.workspace: is in eu-west-1, and must be in the cluster's region, us-east-2"
+    assert error == "observability.workspace: is in eu-west-1, and must be in the cluster's Region, us-east-2"
 
 
 def test_nodes_write_to_an_existing_workspace() -> None:
@@ -247,7 +247,7 @@ def test_rejects_a_profile_above_the_quota_with_the_remedy(profile: str, nodes: 
     assert bool(messages) == bool(above)
     assert above or series_at_most(profile, nodes) <= ACTIVE_SERIES
     for message in messages:
-        out = re.search(r"by default; (?:take (\w+), or )?name a workspace", message)
+        out = re.search(r"by default; (?:use (\w+), or )?name a workspace", message)
         assert out
         for use in above:
             assert f"{use.most:,} {use.what}" in message

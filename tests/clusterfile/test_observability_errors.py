@@ -17,7 +17,7 @@ from support.clusterfile_data import problems
         ),
         (
             "{alerts: {topic: arn:aws:sns:us-east-1:123456789012:oncall}}",
-            "observability.alerts.topic: is in us-east-1, and must be in the cluster's region, us-east-2",
+            "observability.alerts.topic: is in us-east-1, and must be in the cluster's Region, us-east-2",
         ),
         (
             "{alerts: {topic: arn:aws-cn:sns:us-east-2:123456789012:oncall}}",
@@ -33,7 +33,7 @@ from support.clusterfile_data import problems
         ),
         (
             "{alerts: {watchdog: arn:aws:sns:us-east-1:123456789012:dead-man}}",
-            "observability.alerts.watchdog: is in us-east-1, and must be in the cluster's region, us-east-2",
+            "observability.alerts.watchdog: is in us-east-1, and must be in the cluster's Region, us-east-2",
         ),
         (
             f"{{workspace: {WORKSPACE}, alerts: {{watchdog: arn:aws:sns:us-east-2:123456789012:dead-man}}}}",
@@ -64,7 +64,7 @@ from support.clusterfile_data import problems
             "observability.series-limit: 65 nodes have up to 104,000 active series with profile: standard, so samples "
             "would be discarded; allow 104,000 or more",
         ),
-        ("{series-limit: 50000001}", "observability.series-limit: a workspace takes 50,000,000 series by default"),
+        ("{series-limit: 50000001}", "series-limit: a workspace supports 50,000,000 active series by default"),
         (
             "{grafana: {workspace: g-0123456789}}",
             "observability.grafana.workspace: is for Amazon Managed Grafana, and kind is self-hosted; write",

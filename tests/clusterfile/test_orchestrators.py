@@ -18,7 +18,7 @@ from ultracluster.clusterfile.sections._hyperpod import HyperPod
 from ultracluster.clusterfile.sections._kubernetes import Kubernetes
 from ultracluster.clusterfile.sections._slurm import Slurm
 
-REMEDY = re.compile(r"\b(write|remove|use|buy|name|pin|put|choose|create|set|correct)\b")
+REMEDY = re.compile(r"\b(write|remove|use|purchase|name|pin|put|choose|create|set|correct)\b")
 
 
 def moved(file: Path, orchestrator: str) -> str:
@@ -137,7 +137,7 @@ SCRIPT = f"{{url: 's3://tools/agent.sh', sha256: {64 * '0'}}}"
 READY = f"{SCRIPT[:-1]}, stage: nodeReady}}"
 BAD = [
     ("nodes.train", "capacity: cr-0123456789abcdef0", "nodes.train.capacity: HyperPod launches instances of SageMaker"),
-    ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "buy a training plan"),
+    ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "purchase a training plan"),
     ("nodes.train", "capacity: spot", "HyperPod launches Spot instances for Kubernetes only; write on-demand"),
     ("nodes.train", "min: 0", "nodes.train.min: HyperPod: every node of a group runs; remove it"),
     ("nodes.train", "labels: {rack: a}", "it gives nodes no features"),
@@ -185,7 +185,7 @@ BAD = [
     (
         "nodes.train",
         "capacity: {training-plan: 'arn:aws:sagemaker:us-west-2:123456789012:training-plan/a'}",
-        "nodes.train.capacity.training-plan: is in us-west-2, and must be in the cluster's region, us-east-2",
+        "nodes.train.capacity.training-plan: is in us-west-2, and must be in the cluster's Region, us-east-2",
     ),
     (
         "",
@@ -230,7 +230,9 @@ def test_no_remedy_names_what_hyperpod_refuses(orchestrator: str) -> None:
     text = FILE.replace("hyperpod-slurm", orchestrator)
     assert refusals(f"{text}image: build\n") == ["image: HyperPod: its nodes have its own image; remove it"]
     ultraserver = text.replace("p5en.48xlarge, count: 4", "u-p6e-gb200x72, count: 1")
-    assert "p6e-gb200.36xlarge is sold in UltraServers only; write {training-plan: ARN}" in refusals(ultraserver)[0]
+    assert (
+        "p6e-gb200.36xlarge is available in UltraServers only; write {training-plan: ARN}" in refusals(ultraserver)[0]
+    )
     (neuron,) = refusals(text.replace("p5en.48xlarge", "trn2.48xlarge"))
     assert neuron.endswith("which this release does not set up on SageMaker HyperPod; use another type")
     (many,) = refusals(text.replace("count: 4}", "count: 9000}"))
@@ -286,7 +288,7 @@ def test_a_cluster_of_hyperpod_has_a_hundred_groups(orchestrator: str, most: int
 
     assert len(clusterfile.loads(file(most), "c.yaml").node_groups) == most
     (problem,) = refusals(file(most + 1))
-    assert problem.startswith("nodes: HyperPod takes at most 100 groups")
+    assert problem.startswith("nodes: HyperPod supports at most 100 groups")
     assert problem.endswith(f", got 101; use at most {most}, each with more nodes")
 
 
@@ -329,7 +331,7 @@ def test_hyperpod_refuses_names_places_and_types(old: str, new: str, message: st
 PLAN = "{training-plan: 'arn:aws:sagemaker:us-east-2:123456789012:training-plan/a'}"
 BAD_KUBERNETES = [
     ("nodes.train", "capacity: cr-0123456789abcdef0", "HyperPod launches instances of SageMaker"),
-    ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "buy a training plan"),
+    ("nodes.train", "capacity: {reservation: cr-0123456789abcdef0, kind: capacity-block}", "purchase a training plan"),
     ("nodes.train", "os: bottlerocket", "nodes.train.os: HyperPod: its nodes have its own image; remove it"),
     ("nodes.train", "pods: 30", "each node has one network interface for pods"),
     ("nodes.train", "update: all", "by aws sagemaker update-cluster-software; remove it"),

@@ -161,4 +161,4 @@ def test_rejects_an_empty_file(text: str) -> None:
 def test_rejects_a_tier_that_fsx_does_not_sell(text: str) -> None:
     assert str(Tier.parse(text)) == text
     message = problem("throughput: 40 GB/s", f"tier: {text}, capacity: 48 TiB")
-    assert "FSx sells the tiers 125, 250, 500, 1000 MB/s/TiB in use2-az1" in message
+    assert "FSx supports the tiers 125, 250, 500, 1000 MB/s/TiB in use2-az1" in message

@@ -53,7 +53,7 @@ def test_compute_nodes_have_the_limits_and_login_nodes_have_none() -> None:
 @pytest.mark.parametrize(
     ("slurm", "message"),
     [
-        ("{health: {replace: 4}}", "slurm.health.replace: must be at most 3, got 4: of no node group"),
+        ("{health: {replace: 4}}", "slurm.health.replace: must be at most 3, got 4: health checks may not"),
         ("{health: {replace: 0}}", "slurm.health.replace: must be 1 to 1,000, got 0"),
         ("{health: {replace: all}}", "slurm.health.replace: must be a whole number"),
         ("{health: maybe}", "slurm.health: must be true, false or {replace: 2}, got 'maybe'"),

@@ -201,7 +201,7 @@ def test_rejects_a_placement_group_beside_a_capacity_block(stack: cdk.Stack, gro
 
 def test_rejects_a_training_plan_on_ec2(stack: cdk.Stack, group: ec2.ISecurityGroup) -> None:
     plan = TrainingPlan(arn="arn:aws:sagemaker:us-east-2:123456789012:training-plan/mine")
-    with pytest.raises(ValueError, match="training plan buys HyperPod"):
+    with pytest.raises(ValueError, match="training plan is for HyperPod"):
         compute.NodeGroupTemplate(stack, "Train", instance_type="p5.48xlarge", capacity=plan, security_groups=[group])
 
 

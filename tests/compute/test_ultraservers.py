@@ -96,7 +96,7 @@ def test_count_counts_ultraservers_where_the_type_is_one_and_instances_where_it_
 def test_a_part_of_an_ultraserver_is_refused_with_what_makes_a_whole(count: int) -> None:
     message = the_problem(file(f"type: p6e-gb200.36xlarge, count: {count}, {bought(ONE)}"))
     assert message.startswith(
-        "c.yaml:8:44 nodes.train.count: p6e-gb200.36xlarge is bought in whole UltraServers, which"
+        "c.yaml:8:44 nodes.train.count: p6e-gb200.36xlarge is reserved in whole UltraServers, which"
     )
     assert f"have 9 ({SMALL}) or 18 ({LARGE}) instances, got {count}; write that, or count UltraServers" in message
 
@@ -127,7 +127,7 @@ def test_an_ultraserver_is_shared_by_no_two_node_groups() -> None:
 
 
 def test_an_ultraserver_has_no_spare_node() -> None:
-    assert "nodes.train.spare: an UltraServer is bought whole" in the_problem(
+    assert "nodes.train.spare: an UltraServer is reserved whole" in the_problem(
         file(f"type: {SMALL}, count: 1, spare: 1, {bought(ONE)}")
     )
 
@@ -276,7 +276,8 @@ GPUS = "type: p5en.48xlarge, zone: use1-az6"
             f"{GPUS}, count: 8, capacity: {{training-plan: '{PLAN}'}}",
             "",
             "capacity",
-            "a training plan buys HyperPod instances, and AWS PCS launches EC2 ones; for those buy a Capacity Block",
+            "a training plan is for HyperPod instances, and AWS PCS launches EC2 ones; for those purchase a "
+            "Capacity Block",
             id="a-training-plan-outside-hyperpod",
         ),
         pytest.param(

@@ -39,7 +39,7 @@ UNREADABLE = [
     (b'{"name": "x", "version": 1}', 'it is no template, which has no section "name", "version"'),
     (b'{"Resources": {"A": {"Type": "T"}, "A": {"Type": "T"}}}', 'a key is repeated in one object: "A"'),
     (b"Resources:\n  A: {Type: T}\n  A: {Type: T}\n", 'line 3, column 3: the key "A" is repeated in one mapping'),
-    (b"Resources: &r\n  A: {Type: T}\nOutputs: *r\n", "line 3: CloudFormation takes no YAML aliases"),
+    (b"Resources: &r\n  A: {Type: T}\nOutputs: *r\n", "line 3: CloudFormation does not support YAML aliases"),
     (b'{"Resources": {"A": {"Type": "T", "Properties": {"N": NaN}}}}', "NaN is no JSON"),
     (b"Resources: {A: {Type: T, Properties: {N: .nan}}}", "nan is no value that JSON has"),
     (b'{"Resources": {"A": {"Type": "T", "Properties": {"N": 1e999}}}}', "inf is no value that JSON has"),

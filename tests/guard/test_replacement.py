@@ -107,7 +107,10 @@ def test_a_metadata_configuration_cannot_be_taken_away() -> None:
 
 def test_rejects_metadata_iops_that_are_invalid_or_unknown() -> None:
     assert "multiple of 12,000" in refused(with_metadata(43200), with_metadata(43200, 18000))[f"{METADATA}.Iops"]
-    assert "takes no number" in refused(with_metadata(43200), with_metadata(43200, Iops=12000))[f"{METADATA}.Iops"]
+    assert (
+        "does not accept a number"
+        in refused(with_metadata(43200), with_metadata(43200, Iops=12000))[f"{METADATA}.Iops"]
+    )
     assert "does not show" in refused(with_metadata(43200), with_metadata(43200, {"Ref": "Iops"}))[f"{METADATA}.Iops"]
     unknown = refused(file_system({"Ref": "Size"}, MetadataConfiguration={"Mode": "AUTOMATIC"}), with_metadata(1, 6000))
     assert "does not show" in unknown[f"{METADATA}.Iops"]

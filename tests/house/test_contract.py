@@ -22,6 +22,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 import ultracluster
+from docs_reference.contracts import contracts_page
 from support import ROOT
 from support.contracts import (
     ACCOUNT,
@@ -34,7 +35,6 @@ from support.contracts import (
     Row,
     World,
     assembly,
-    contract_table,
     exported,
     rows,
 )
@@ -120,9 +120,13 @@ def test_every_reason_is_given() -> None:
     )
 
 
-def test_the_table_has_a_line_for_every_row() -> None:
-    lines = contract_table().splitlines()
-    assert all(any(line.startswith(f"| `{name}` |") for line in lines) for name in ROWS)
+def test_the_page_has_each_construct_and_each_reason() -> None:
+    page = contracts_page()
+    assert all(page.count(f"\n| `{name}` |") == 1 for name in ROWS)
+    for name, row in ROWS.items():
+        for manner in MANNERS:
+            if isinstance(value := getattr(row, manner), No):
+                assert value.reason in page, (name, manner)
 
 
 def jsii_interfaces() -> list[Any]:
@@ -179,7 +183,7 @@ def test_a_manner_that_does_not_apply_is_not_there(name: str) -> None:
         "grants": hasattr(subject, "grants") and not isinstance(subject, iam.Role),
         "principal": hasattr(subject, "grant_principal"),
         "default_child": child is not None and cdk.CfnResource.is_cfn_resource(child),
-        "twin": any(member.startswith("from_") for member in vars(type(subject))),
+        "imported": any(member.startswith("from_") for member in vars(type(subject))),
     }
     assert not [manner for manner, has in there.items() if has and isinstance(getattr(row, manner), No)]
 
@@ -266,7 +270,7 @@ def test_what_it_is_given_may_be_in_another_region_or_is_refused(name: str, refe
         ROWS[name].make(stack, "Subject", World(given))
         parent.synth()
     except Refusal as refusal:
-        outcome, wanted = str(refusal), " must be in us-east-2, the region of the stack"
+        outcome, wanted = str(refusal), " must be in us-east-2, the Region of the stack"
     except RuntimeError as error:
         # The CDK refuses a role or bucket without a name, unless it may write references across regions.
         outcome, wanted = str(error), "CannotUseCrossEnvironment" if references is None else "no exception"
@@ -415,22 +419,22 @@ def members(interface: type) -> set[str]:
             if not name.startswith("_") and base is not object}  # fmt: skip
 
 
-@having("twin")
+@having("imported")
 def test_the_imported_construct_keeps_the_same_interface(name: str) -> None:
     row: Row = ROWS[name]
-    assert not isinstance(row.twin, No)
+    assert not isinstance(row.imported, No)
     stack = stack_of(app())
     world = World(stack)
-    imported = row.twin.make(stack, "Imported")
+    imported = row.imported.make(stack, "Imported")
     created = row.make(stack, "Subject", world)
-    wanted = members(row.twin.interface)
+    wanted = members(row.imported.interface)
     assert wanted
     for subject in (imported, created):
         lacking = {member for member in wanted if not hasattr(subject, member)}
         assert not lacking, f"{type(subject).__name__} lacks {', '.join(sorted(lacking))}"
     resource = cast(Any, imported)
     assert resource.env.region
-    if isinstance(row.connects, Connects) and row.twin.connects is None:
+    if isinstance(row.connects, Connects) and row.imported.connects is None:
         ec2.Connections(security_groups=[world.client]).allow_to(resource, ec2.Port.tcp(4711))
     if isinstance(row.grants, Grants):
         for method in row.grants.methods:
@@ -439,7 +443,7 @@ def test_the_imported_construct_keeps_the_same_interface(name: str) -> None:
 
 @dataclass(frozen=True)
 class Watched:
-    """A construct and its imported twin, whose metrics have alarms and whose alarms have a topic."""
+    """A construct and its imported construct, whose metrics have alarms and whose alarms have a topic."""
 
     metrics: Mapping[str, list[str]]
     names: Mapping[str, list[str]]
@@ -452,7 +456,7 @@ def watched(name: str) -> Watched:
     stack = stack_of(parent)
     row = ROWS[name]
     subjects = [row.make(stack, "Subject", World(stack))]
-    subjects += [] if isinstance(row.twin, No) else [row.twin.make(stack, "Imported")]
+    subjects += [] if isinstance(row.imported, No) else [row.imported.make(stack, "Imported")]
     topic = sns.Topic(stack, "Topic")
     metrics, names = dict[str, list[str]](), dict[str, list[str]]()
     for subject in subjects:
@@ -477,7 +481,7 @@ def watched(name: str) -> Watched:
 @having("metrics")
 def test_metrics_are_metrics_of_the_cdk(name: str) -> None:
     of = watched(name)
-    assert set(of.metrics) == ({"Subject"} if isinstance(ROWS[name].twin, No) else {"Subject", "Imported"})
+    assert set(of.metrics) == ({"Subject"} if isinstance(ROWS[name].imported, No) else {"Subject", "Imported"})
     assert all(of.metrics.values())
     assert [alarm for alarm in of.alarms if alarm["Threshold"] == 1]
 

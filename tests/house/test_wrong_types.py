@@ -122,16 +122,16 @@ IMPORTS = [
     (name, method)
     for name, construct in sorted(exported().items())
     for method in vars(construct)
-    if method.startswith("from_") and not isinstance(ROWS[name].twin, No)
+    if method.startswith("from_") and not isinstance(ROWS[name].imported, No)
 ]
 
 
 @pytest.mark.parametrize(("name", "method"), IMPORTS)
 def test_an_import_names_it(name: str, method: str) -> None:
-    construct, twin = exported()[name], ROWS[name].twin
-    assert not isinstance(twin, No)
+    construct, imported = exported()[name], ROWS[name].imported
+    assert not isinstance(imported, No)
     stack = site(name.partition(".")[0]).stack
-    make = partial(twin.make, stack, f"Twin{construct.__name__}{method}")
+    make = partial(imported.make, stack, f"Imported{construct.__name__}{method}")
     if method == "from_workspace_attributes" and name == "observability.PrometheusWorkspace":
         given: Given = {"scope": stack, "workspace_id": "ws-01234567-89ab-cdef-0123-456789abcdef"}
     else:

@@ -195,8 +195,8 @@ def test_a_node_takes_an_address_for_each_network_card(name: str, addresses: int
 
 
 BAD_GROUPS: list[tuple[dict[str, Any], str]] = [
-    ({"capacity": compute.CapacityBlock(reservation_id="cr-0123456789abcdef0")}, "buy a training plan"),
-    ({"capacity": compute.TargetedReservation(reservation_id="cr-0123456789abcdef0")}, "buy a training plan"),
+    ({"capacity": compute.CapacityBlock(reservation_id="cr-0123456789abcdef0")}, "purchase a training plan"),
+    ({"capacity": compute.TargetedReservation(reservation_id="cr-0123456789abcdef0")}, "purchase a training plan"),
     ({"instance_type": "ml.p5en.48xlarge"}, "instance_type must be an EC2 name such as p5en.48xlarge, got 'ml.p5en"),
     ({"name": "a--"}, "begins and ends with a letter or digit, got 'a--'"),
     ({"count": 6759}, "count must be 0 to 6758, got 6759"),

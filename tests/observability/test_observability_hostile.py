@@ -139,7 +139,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: detector(alias="a" * 65), "alias must be 1 to 64 letters"),
         (lambda: detector(workspace="x"), "workspace_id must be the id of a workspace, ws-..., got 'x'"),
         (lambda: detector(workspace=CHINESE), "workspace_arn is in the partition aws-cn, and us-east-2 is in aws"),
-        (lambda: detector(workspace=ARN.replace("us-east-2", "eu-west-1")), "is in the region eu-west-1, and"),
+        (lambda: detector(workspace=ARN.replace("us-east-2", "eu-west-1")), "is in the Region eu-west-1, and"),
         (lambda: detector(interval=cdk.Duration.seconds(0)), "interval must be 30 to 86,400 whole seconds, got 0"),
         (lambda: detector(interval=cdk.Duration.days(2)), "got 172800"),
         (lambda: detector(interval=cdk.Duration.millis(61_500)), "got 61.5"),
@@ -154,7 +154,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: content(name="a/../b"), "name must be 1 to 100 letters"),
         (lambda: content(workspace="https://x"), "workspace_id must be the id of a workspace, ws-..."),
         (lambda: content(grafana=None), "grafana must be an IGrafanaWorkspace or a string, got None"),  # type: ignore[arg-type]
-        (lambda: content(cloudwatch_region="mars"), "cloudwatch_region must be a region such as us-east-2"),
+        (lambda: content(cloudwatch_region="mars"), "cloudwatch_region must be a Region such as us-east-2"),
         (lambda: managed(metadata="http://x"), "saml.metadata_url must be an address"),
         (lambda: managed(admins=()), "without one, Grafana has no administrator"),
         (lambda: managed(admins=("",)), "an attribute or a role has no name"),
@@ -163,7 +163,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: own_server(version="latest; reboot"), "version must be a version such as"),
         (lambda: own_server(workspace="x y"), "workspace_id must be the id of a workspace"),
         (lambda: own_server(workspace=7), "workspace must be an IPrometheusWorkspace or a string, got 7"),  # type: ignore[arg-type]
-        (lambda: own_server(cloudwatch_region="mars"), "cloudwatch_region must be a region"),
+        (lambda: own_server(cloudwatch_region="mars"), "cloudwatch_region must be a Region"),
         (lambda: scraper(alias=""), "alias must be 1 to 100 letters"),
         (lambda: scraper(workspace=CHINESE), "is in the partition aws-cn"),
         (lambda: scraper(configuration=""), "configuration must be one of Prometheus"),

@@ -81,7 +81,7 @@ def test_nothing_that_is_typed_raises(path: str, repository: str) -> None:
 def test_the_whole_file_system_is_linked_once_and_alone() -> None:
     assert problems(link("/")) == []
     (error,) = problems(link("/"), link("/b", "s3://other-data"))
-    assert error.startswith("/ links the whole file system")
+    assert error.startswith("/ is the whole file system")
     assert len(problems(link("/", "s3://one-bucket"), link("/", "s3://two-bucket"))) == 1
 
 

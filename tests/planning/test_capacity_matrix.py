@@ -46,8 +46,8 @@ _GROUP = {f"{_TARGET}.CapacityReservationResourceGroupArn": GROUP}
 _OPEN = {"CapacityReservationSpecification.CapacityReservationPreference": "open"}
 _BLOCK = {_MARKET: "capacity-block", **_ID}
 _LENT = {_MARKET: "interruptible-capacity-reservation", **_ID}
-_NO_EC2 = "reservations and Capacity Blocks of EC2 can't hold; buy a training plan: {training-plan: ARN}"
-_NO_PLAN = "launches EC2 ones; for those buy a Capacity Block: {reservation: cr-..., kind: capacity-block | ultra"
+_NO_EC2 = "reservations and Capacity Blocks of EC2 can't hold; purchase a training plan: {training-plan: ARN}"
+_NO_PLAN = "launches EC2 ones; for those purchase a Capacity Block: {reservation: cr-..., kind: capacity-block | ultra"
 
 #: Way -> service -> the exact fields, or a part of the refusal.
 TABLE: dict[str, dict[Service, dict[str, Any] | str]] = {
@@ -316,5 +316,5 @@ def test_a_launch_template_is_refused_for_what_its_service_cannot_buy(way: str, 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_hyperpod_takes_no_launch_template_however_its_nodes_are_bought(way: str, world: World) -> None:
-    with pytest.raises(ValueError, match=f"^Matrix/{way}-hyperpod-template: HyperPod takes no launch template"):
+    with pytest.raises(ValueError, match=f"^Matrix/{way}-hyperpod-template: HyperPod does not use launch templates"):
         world.template(way, "hyperpod")

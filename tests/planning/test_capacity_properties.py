@@ -69,7 +69,9 @@ ULTRASERVERS = {"u-p6e-gb200x36": 9, "u-p6e-gb200x72": 18}
 #: EFA devices that a node takes: https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html (read 2026-11-20).
 MOST_EFA = {"p4d": 4, "p4de": 4, "p5": 32, "p5e": 32, "p5en": 16, "p6-b200": 8, "p6-b300": 16, "p6e-gb200": 16}
 #: A refusal says what to do, or what there is instead.
-HELP = re.compile(r"\b(use|write|leave|left out|takes?|buy|launch|build|it is sold|needs|has \d+ or \d+)\b")
+HELP = re.compile(
+    r"\b(use|write|leave|left out|accepts?|supports?|purchase|launch|build|it is available|needs|has \d+ or \d+)\b"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,7 +103,7 @@ def test_the_fewest_servers_for_a_rate_are_enough_and_one_fewer_is_not(
     ("clients", "problems"),
     [
         (LustreClients(instance_type="p5en.48xlarge", count=1, efa_interfaces=16), []),
-        (LustreClients(instance_type="p5en.48xlarge", count=0), ["it takes at least one node, got 0"]),
+        (LustreClients(instance_type="p5en.48xlarge", count=0), ["there must be at least one node, got 0"]),
         (
             LustreClients(instance_type="p5en.48xlarge", count=1, efa_interfaces=17),
             ["p5en.48xlarge has 1 to 16 EFA interfaces, got 17"],
@@ -111,7 +111,7 @@ def test_the_fewest_servers_for_a_rate_are_enough_and_one_fewer_is_not(
         (
             LustreClients(instance_type="p4d.24xlarge", count=0, efa_interfaces=1, gpudirect_storage=True),
             [
-                "it takes at least one node, got 0",
+                "there must be at least one node, got 0",
                 "p4d.24xlarge does not reach FSx over EFA; leave efa_interfaces out",
                 "FSx supports no GPUDirect Storage on p4d.24xlarge; leave gpudirect_storage out",
             ],

@@ -78,12 +78,12 @@ def test_what_is_sized_is_sold(capacity: int, iops: int | None, deployment_type:
 
 
 def test_all_that_is_wrong_with_a_size_comes_at_once() -> None:
-    with pytest.raises(ValueError, match="does not sell") as error:
+    with pytest.raises(ValueError, match="is not available in") as error:
         size_openzfs(
             region="eu-west-3", deployment_type="SINGLE_AZ_HA_2", capacity_gib=63, throughput_mb_per_s=200, iops=100
         )
     assert str(error.value) == (
-        "eu-west-3 does not sell SINGLE_AZ_HA_2; use one of SINGLE_AZ_1, SINGLE_AZ_HA_1, MULTI_AZ_1; "
+        "SINGLE_AZ_HA_2 is not available in eu-west-3; use one of SINGLE_AZ_1, SINGLE_AZ_HA_1, MULTI_AZ_1; "
         "the capacity must be 64 to 524,288 GiB, got 63; "
         "the IOPS of 63 GiB must be 189 (3 for each GiB) to 400,000, got 100; "
         "the throughput of SINGLE_AZ_HA_2 must be one of 160, 320, 640, 1,280, 2,560, 3,840, 5,120, 7,680, "
@@ -92,7 +92,7 @@ def test_all_that_is_wrong_with_a_size_comes_at_once() -> None:
 
 
 def test_too_many_clients_are_reported_with_the_remedy() -> None:
-    with pytest.raises(ValueError, match="so 2,048 clients, got 3,000; take 320 MB/s"):
+    with pytest.raises(ValueError, match="so 2,048 clients, got 3,000; use 320 MB/s"):
         size_openzfs(clients=3_000, throughput_mb_per_s=160)
     with pytest.raises(ValueError, match="let only the login nodes mount it, or use EFS"):
         size_openzfs(clients=9_000)

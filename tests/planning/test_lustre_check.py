@@ -34,7 +34,7 @@ def problems(**stated: Any) -> Sequence[str]:
         ({**IT, "capacity_gib": 1_200}, "accepts no capacity, got 1,200 GiB"),
         ({**IT, "mb_per_s_per_tib": 125}, "a throughput capacity and no tier"),
         ({**IT, "metadata_mode": "AUTOMATIC"}, "no metadata mode AUTOMATIC"),
-        ({**IT, "metadata_iops": 24_000}, "takes no 24,000 metadata IOPS; the next number is 12,000"),
+        ({**IT, "metadata_iops": 24_000}, "does not support 24,000 metadata IOPS; the next number is 12,000"),
         ({**IT, "metadata_iops": 3_000}, "the next number is 6,000"),
         ({"throughput_capacity_mb_per_s": 5_000}, "the next steps are 4,000 MB/s and 8,000 MB/s"),
         ({"throughput_capacity_mb_per_s": 0}, "the next step is 4,000 MB/s"),
@@ -52,7 +52,10 @@ def problems(**stated: Any) -> Sequence[str]:
         ({"metadata_mode": "NONE"}, "must be one of AUTOMATIC, USER_PROVISIONED, got NONE"),
         ({"metadata_mode": "AUTOMATIC", "metadata_iops": 1_500}, "AUTOMATIC accepts no IOPS, got 1,500"),
         ({"metadata_mode": "USER_PROVISIONED"}, "USER_PROVISIONED needs its IOPS"),
-        ({"metadata_iops": 13_000}, "SSD takes no 13,000 metadata IOPS; the next numbers are 12,000 and 24,000"),
+        (
+            {"metadata_iops": 13_000},
+            "SSD does not support 13,000 metadata IOPS; the next numbers are 12,000 and 24,000",
+        ),
         ({"metadata_iops": 204_000}, "the next number is 192,000"),
         (
             {"metadata_iops": 1_500, "capacity_gib": 2_400},
@@ -61,7 +64,7 @@ def problems(**stated: Any) -> Sequence[str]:
         ({"compression": "ZSTD"}, "must be one of NONE, LZ4, got ZSTD"),
         ({"lustre_version": "2.10"}, "clients of AL2023 and Ubuntu 24.04 can't mount Lustre 2.10; use 2.15"),
         ({"lustre_version": "3"}, "must be one of 2.12, 2.15, got 3"),
-        ({"deployment_type": "PERSISTENT_2", "lustre_version": "2.12"}, "takes Lustre 2.15 only, got 2.12"),
+        ({"deployment_type": "PERSISTENT_2", "lustre_version": "2.12"}, "requires Lustre 2.15, got 2.12"),
     ],
 )
 def test_rejects_what_fsx_does_not_sell(stated: dict[str, Any], message: str) -> None:
@@ -105,7 +108,7 @@ def test_efa_on_persistent_1_off_the_grid_with_links_and_backups_is_five_problem
     ("associations", "backups", "stated", "message"),
     [
         (8, False, {}, None),
-        (9, False, {}, "takes 8 data repository associations, got 9: 1 fewer"),
+        (9, False, {}, "supports 8 data repository associations, got 9: 1 fewer"),
         (1, True, {}, "a file system with data repository associations does not support backups"),
         (1, False, IT, "Intelligent-Tiering does not support data repository associations"),
         (
@@ -137,7 +140,7 @@ def test_links_to_s3_and_backups(associations: int, backups: bool, stated: dict[
         ({"tiers": (125, 250)}, {"mb_per_s_per_tib": 250}, None),
         ({"tiers": ()}, {"mb_per_s_per_tib": 250}, "FSx does not offer PERSISTENT_2 here, and so no tier"),
         ({"tiers": ()}, {"deployment_type": "PERSISTENT_2"}, "FSx does not offer PERSISTENT_2 here; use SCRATCH_2"),
-        ({"efa": False}, {"efa": True}, "no file systems with EFA here"),
+        ({"efa": False}, {"efa": True}, "does not support EFA here"),
         ({"efa": False}, {"efa": False}, None),
         ({"intelligent_tiering": False}, IT, "does not offer Intelligent-Tiering here"),
         ({"scratch": False}, {"deployment_type": "SCRATCH_2"}, "does not offer SCRATCH_2 here"),
@@ -153,13 +156,13 @@ def test_a_place_sells_what_it_sells(offer: dict[str, Any], stated: dict[str, An
     ("nodes", "interfaces", "message"),
     [
         (128, 8, None),
-        (129, 8, "129 nodes with 8 EFA interfaces each open 1,032 .* take 7 EFA interfaces .* 8 or 128 nodes, 1 fewer"),
+        (129, 8, "129 nodes with 8 EFA interfaces each open 1,032 .* use 7 EFA interfaces .* 8 or 128 nodes, 1 fewer"),
         (64, 16, None),
-        (65, 16, "65 nodes with 16 EFA interfaces each open 1,040 .* take 15 EFA .* 16 or 64 nodes, 1 fewer"),
+        (65, 16, "65 nodes with 16 EFA interfaces each open 1,040 .* use 15 EFA .* 16 or 64 nodes, 1 fewer"),
         (1024, 1, None),
-        (1025, 1, "1,025 nodes with 1 EFA interface each open 1,025 .* takes 1,024: take 1,024 nodes, 1 fewer"),
+        (1025, 1, "1,025 nodes with 1 EFA interface each open 1,025 .* supports 1,024: use 1,024 nodes, 1 fewer"),
         (1024, None, None),
-        (1025, None, "take 1,024 nodes, 1 fewer, or go without EFA"),
+        (1025, None, "use 1,024 nodes, 1 fewer, or go without EFA"),
     ],
 )
 def test_a_file_system_takes_1024_efa_connections(nodes: int, interfaces: int | None, message: str | None) -> None:
@@ -188,7 +191,7 @@ def test_the_suggested_reduction_is_sufficient_and_minimal(nodes: int, interface
         instance_type="p6-b300.48xlarge", count=nodes, efa_interfaces=interfaces
     ).check_connections()
     assert f"{1024 // interfaces:,} nodes, {nodes - 1024 // interfaces:,} fewer" in problem
-    assert (f"take {1024 // nodes} EFA interfaces a node" in problem) == (nodes <= 1024)
+    assert (f"use {1024 // nodes} EFA interfaces a node" in problem) == (nodes <= 1024)
 
 
 @settings(deadline=None)

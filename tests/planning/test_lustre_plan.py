@@ -372,7 +372,7 @@ def test_a_throughput_is_the_file_systems_own_whatever_todays_nodes_can_take() -
             "SSD",
             "FSx does not offer Intelligent-Tiering here",
         ),
-        ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "PERSISTENT_2 would take no fewer GiB"),
+        ({"capacity_gib": 50_000, "temporary": True}, {}, "SCRATCH_2", "SSD", "PERSISTENT_2 would need no fewer GiB"),
         ({"throughput_mb_per_s": 30_000, "temporary": True}, {}, "PERSISTENT_2", "SSD", "fewer GiB than SCRATCH_2"),
         ({"capacity_gib": 9, "temporary": True, "backups": True}, {}, "PERSISTENT_2", "SSD", "it is durable"),
         ({"capacity_gib": 9, "temporary": True}, {"scratch": False}, "PERSISTENT_2", "SSD", "does not offer SCRATCH_2"),

@@ -193,7 +193,7 @@ NO_FIT = {"instance_type": "p5.48xlarge", "nodes": 1}
         ({"instance_type": "p5.48xlarge", "nodes": 64, "tokens": -1}, "tokens must be from 1"),
         (
             {"instance_type": "p5.48xlarge", "nodes": 64, "sequence": 10**12},
-            r"^the sequence must be from 1 to [^;]*, got 1e[+]12: above [^;]*, the most that a plan takes$",
+            r"^the sequence must be from 1 to [^;]*, got 1e[+]12: above [^;]*, the most that a plan accepts$",
         ),
         ({"instance_type": "p4d.24xlarge", "nodes": 512, "precision": "fp8"}, "has A100, which has no FP8"),
         ({"instance_type": "p5.48xlarge", "nodes": 64, "precision": "int4"}, "precision must be bf16 or fp8"),

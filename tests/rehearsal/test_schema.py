@@ -128,5 +128,5 @@ def test_a_type_is_a_type_of_its_region() -> None:
 
 
 def test_rejects_a_region_without_schemas() -> None:
-    with pytest.raises(UnknownRegionError, match=r"no registry schemas for the region mars-north-1; .* us-east-1"):
+    with pytest.raises(UnknownRegionError, match=r"no registry schemas for the Region mars-north-1; .* us-east-1"):
         Registry("mars-north-1")

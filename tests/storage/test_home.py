@@ -284,7 +284,7 @@ def test_rejects_what_does_not_fit_all_at_once(stack: cdk.Stack) -> None:
             client_ranges=["10.0.0.1/16", "*"],
             backup_days=91,
         )
-    for message in ("takes no standby_subnet", "'10.0.0.1/16'", "'*'", "backup_days must be 0 to 90, got 91"):
+    for message in ("does not accept standby_subnet", "'10.0.0.1/16'", "'*'", "backup_days must be 0 to 90, got 91"):
         assert message in str(error.value)
     with pytest.raises(ValueError, match="MULTI_AZ_1 needs a standby_subnet"):
         storage.OpenZfsHome(

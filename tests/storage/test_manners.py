@@ -376,7 +376,7 @@ def test_rejects_a_key_of_another_region(kind: str) -> None:
     (stack,) = stacks("Stack")
     key = kms.Key.from_key_arn(stack, "Key", FAR_KEY)
     with pytest.raises(
-        ValueError, match=r"Stack/Fs: key must be in us-east-2, the region of the stack, got .*us-east-1"
+        ValueError, match=r"Stack/Fs: key must be in us-east-2, the Region of the stack, got .*us-east-1"
     ):
         FAR[kind](stack, ec2.Vpc(stack, "Vpc", max_azs=1), key)
 

@@ -124,7 +124,7 @@ REFUSED: dict[str, tuple[Template, str]] = {
         "is a required property",
     ),
     "a bucket in upper case": ({"A": resource("AWS::S3::Bucket", BucketName="Orca_Data")}, "does not match"),
-    "a transition after a day": ({"A": transition(1)}, "takes objects after 30 days or more, got 1"),
+    "a transition after a day": ({"A": transition(1)}, "accepts objects after 30 days or more, got 1"),
     "a function of 1 MB": ({"A": resource("AWS::Lambda::Function", **FUNCTION, MemorySize=1)}, "minimum of 128"),
     "a function of 1,000 s": ({"A": resource("AWS::Lambda::Function", **FUNCTION, Timeout=1000)}, "900 seconds"),
     "messages for 23 days": (
@@ -171,10 +171,10 @@ REFUSED: dict[str, tuple[Template, str]] = {
         {"A": lustre(EfaEnabled=True, MetadataConfiguration={"Mode": "AUTOMATIC"})},
         "38,400",
     ),
-    "an instance type in two places": (joined("p5.48xlarge", InstanceType="p5.48xlarge"), "takes it in one place"),
+    "an instance type in two places": (joined("p5.48xlarge", InstanceType="p5.48xlarge"), "accepts it in one place"),
     "an image beside an AMI type": (
         joined(AmiType="AL2023_x86_64_NVIDIA", ImageId="ami-0123456789abcdef0"),
-        "does not take beside an AMI type",
+        "does not accept beside an AMI type",
     ),
     "a release of an own image": (
         joined(ReleaseVersion="1.35.2-20261105", ImageId="ami-0123456789abcdef0"),

@@ -113,7 +113,7 @@ TOGETHER: dict[str, tuple[Template, str]] = {
     ),
     "an import path of PERSISTENT_2": (
         lustre("PERSISTENT_2", 125, ImportPath="s3://data"),
-        "takes data repository associations",
+        "supports data repository associations",
     ),
     "an export path alone": (lustre("SCRATCH_2", ExportPath="s3://data/out"), "it needs ImportPath"),
     "EFA on PERSISTENT_1": (lustre("PERSISTENT_1", 200, EfaEnabled=True), "only PERSISTENT_2 has EFA"),
@@ -124,7 +124,7 @@ TOGETHER: dict[str, tuple[Template, str]] = {
     "metadata of scratch": (lustre("SCRATCH_2", MetadataConfiguration=METADATA), "only PERSISTENT_2 has a metadata"),
     "automatic IOPS by number": (
         lustre("PERSISTENT_2", 125, MetadataConfiguration=METADATA | {"Iops": 3000}),
-        "AUTOMATIC takes no IOPS",
+        "AUTOMATIC does not accept IOPS",
     ),
     "IOPS of the user without number": (
         lustre("PERSISTENT_2", 125, MetadataConfiguration={"Mode": "USER_PROVISIONED"}),
@@ -159,7 +159,7 @@ TOGETHER: dict[str, tuple[Template, str]] = {
             SubnetIds=[SUBNET, f"{SUBNET[:-1]}1"],
             OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacity": 160},
         ),
-        "takes one subnet, got 2",
+        "has one subnet, got 2",
     ),
     "disk size beside a launch template": (
         nodes(DiskSize=100, LaunchTemplate=TEMPLATE),
@@ -250,7 +250,7 @@ TOGETHER: dict[str, tuple[Template, str]] = {
     "gp3 with IOPS beyond its size": (volume(VolumeType="gp3", Iops=16_000, VolumeSize=20), "500 IOPS for each GiB"),
     "gp3 with 3,000 MiB/s": (volume(VolumeType="gp3", Iops=16_000, Throughput=3000), "2,000 MiB/s at most"),
     "io2 without IOPS": (volume(VolumeType="io2", VolumeSize=100), "io2 needs IOPS"),
-    "gp2 with a throughput": (volume(VolumeType="gp2", Throughput=250), "only gp3 takes a throughput"),
+    "gp2 with a throughput": (volume(VolumeType="gp2", Throughput=250), "only gp3 supports a throughput"),
     "st1 of 50 GiB": (volume(VolumeType="st1", VolumeSize=50), "125 to 16,384 GiB"),
     "a profile by ARN and name": (
         launch(IamInstanceProfile={"Arn": "arn:aws:iam::123456789012:instance-profile/x", "Name": "x"}),
@@ -340,6 +340,6 @@ TOGETHER: dict[str, tuple[Template, str]] = {
     "a route to an unknown receiver": (manager("{receiver: b}"), "the receiver b, which is not there"),
     "a receiver of Slack": (
         manager("{receiver: a}", "{name: a, slack_configs: []}"),
-        "the service takes SNS and PagerDuty",
+        "the service supports SNS and PagerDuty",
     ),
 }

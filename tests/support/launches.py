@@ -85,7 +85,7 @@ WRONG_CARDS: dict[str, tuple[Template, str]] = {
     ),
     "more interfaces than a card has": (
         launched(interfaces(ENA, (1, 0, "efa-only"), (1, 2, "interface")), pcs("p5.48xlarge")),
-        "card 1 takes 2 interfaces, so device 2 is out of range",
+        "card 1 supports 2 interfaces, so device 2 is out of range",
     ),
     "an Auto Scaling group with EFA on t3": (
         launched(EFA_ON_0, auto_scaling(LaunchTemplate=SPECIFICATION), InstanceType="t3.micro"),

@@ -45,7 +45,7 @@ SCHEDULE = {
     "Target": {"Arn": "arn:aws:sns:us-east-2:123456789012:topic", "RoleArn": "arn:aws:iam::123456789012:role/x"},
 }
 BROKEN: dict[str, tuple[Template, str]] = {
-    "user data of 17 KB": (launch(UserData=base64.b64encode(b"x" * 17_000).decode()), "EC2 takes 16,384"),
+    "user data of 17 KB": (launch(UserData=base64.b64encode(b"x" * 17_000).decode()), "EC2 accepts 16,384"),
     "user data that is not base64": (launch(UserData="#!/bin/sh"), "must be encoded in base64"),
     "an interface twice": (launch(NetworkInterfaces=[CARD, CARD]), "has device index 0 twice"),
     "no primary interface": (launch(NetworkInterfaces=[{"NetworkCardIndex": 1, "DeviceIndex": 1}]), "no primary"),
@@ -115,7 +115,7 @@ BROKEN: dict[str, tuple[Template, str]] = {
         resource("AWS::EC2::PlacementGroup", Strategy="partition", PartitionCount=8),
         "1 to 7 partitions",
     ),
-    "a long parameter": (parameter("x" * 5000), "the tier Standard takes 4,096"),
+    "a long parameter": (parameter("x" * 5000), "the tier Standard accepts 4,096"),
     "a long managed policy": (
         resource("AWS::IAM::ManagedPolicy", PolicyDocument=statement(7000)),
         "the quota is 6,144",

@@ -52,7 +52,7 @@ def test_an_instance_has_the_interfaces_that_it_names_itself() -> None:
     instance["Properties"]["NetworkInterfaces"] = [{"DeviceIndex": "0"}]
     assert refused({"Resources": launched(EFA_ON_0, instance)}) == []
     instance["Properties"]["NetworkInterfaces"] = [{"DeviceIndex": "0"}, {"DeviceIndex": "5"}]
-    assert "card 0 takes 2 interfaces, so device 5 is out of range" in refused({"Resources": {"It": instance}})[0]
+    assert "card 0 supports 2 interfaces, so device 5 is out of range" in refused({"Resources": {"It": instance}})[0]
 
 
 def test_an_edit_of_the_launch_template_is_refused_for_the_group_that_stays() -> None:

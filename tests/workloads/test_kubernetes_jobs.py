@@ -226,7 +226,7 @@ def test_the_nccl_test_is_held_against_a_floor_only_where_one_is_published(type:
 
 def test_rejects_an_nccl_test_on_one_node() -> None:
     item = cluster(nodes("p5.48xlarge", 1))
-    with pytest.raises(ValueError, match="takes 2 nodes, and train has 1"):
+    with pytest.raises(ValueError, match="needs 2 nodes, and train has 1"):
         nccl_check(item, item.nodes[0])
 
 

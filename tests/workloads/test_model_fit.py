@@ -206,9 +206,9 @@ def test_settings_of_a_plan_are_those_of_the_job() -> None:
     assert workloads.plan_settings(plan, "megatron")["sharding"] == "all"
     served = plan_inference(Model.of(405e9), instance_type="p5.48xlarge")
     assert workloads.plan_settings(served, "inference")["nodes"] == "2"
-    with pytest.raises(Refusal, match=r"inference takes no plan of pretraining \[workload\]"):
+    with pytest.raises(Refusal, match=r"inference does not accept a plan of pretraining \[workload\]"):
         workloads.plan_settings(plan, "inference")
-    with pytest.raises(Refusal, match=r"nccl takes no plan"):
+    with pytest.raises(Refusal, match=r"nccl does not accept a plan"):
         workloads.plan_settings(plan, "nccl")
 
 
@@ -254,8 +254,8 @@ kubernetes: {{admins: ["arn:aws:iam::123456789012:role/a"]{more}}}
     with pytest.raises(Refusal) as caught:
         files(small, "inference", **model)
     assert str(caught.value).strip() == (
-        "weights of 810 GB at the 586 MB/s of the file system take 23 min, and Kueue takes the nodes of a server back "
-        "that is not ready within 20 min: set kubernetes.ready-timeout to 48 min, or more throughput [job-ready]"
+        "weights of 810 GB at the 586 MB/s of the file system take 23 min, and Kueue evicts a server that is not "
+        "ready within 20 min: set kubernetes.ready-timeout to 48 min, or more throughput [job-ready]"
     )
     for allowed in ({**model, "precision": "fp8"}, {**model, "model": "meta-llama/Llama-3.1-405B"}):
         assert files(small, "inference", **allowed)

@@ -39,7 +39,7 @@ def stack_policy(protected: Collection[str]) -> str:
         )
     text = json.dumps({"Statement": statements}, separators=(",", ":"))
     if len(text) > _LONGEST:
-        raise ValueError(f"the stack policy has {len(text):,} characters; CloudFormation takes {_LONGEST:,}")
+        raise ValueError(f"the stack policy has {len(text):,} characters; CloudFormation accepts {_LONGEST:,}")
     return text
 
 

@@ -116,7 +116,7 @@ class World:
             return Token(key=key, label=label)
         secret = "NoEcho" in here or "NoEcho" in before
         change = "" if secret else f" from {_default(before)} to {_default(here)}"
-        why = f"the default of {label} changes{change}; whether the stack takes it depends on how it is deployed"
+        why = f"the default of {label} changes{change}; whether the stack uses it depends on how it is deployed"
         return Token(key=f"{key} unsure", label=label, unsure=why)
 
     def mapping(self, stack: str, name: str | None) -> Token:

@@ -22,7 +22,7 @@ _FSX = (
     # API_CreateFileSystemLustreConfiguration and https://docs.aws.amazon.com/fsx/latest/LustreGuide/
     # create-dra-linked-data-repo.html
     Combination(
-        reason="PERSISTENT_2 takes data repository associations instead",
+        reason="PERSISTENT_2 supports data repository associations instead",
         when=_LUSTRE | {_KIND: ("PERSISTENT_2",)},
         without=_LINKS,
     ),
@@ -46,7 +46,7 @@ _FSX = (
         without=(_METADATA,),
     ),
     Combination(
-        reason="the mode AUTOMATIC takes no IOPS",
+        reason="the mode AUTOMATIC does not accept IOPS",
         when=_LUSTRE | {f"{_METADATA}.Mode": ("AUTOMATIC",)},
         without=(f"{_METADATA}.Iops",),
     ),
@@ -110,7 +110,7 @@ _LAUNCH_TEMPLATE = (
     *either("either the ARN or the name", f"{_DATA}.IamInstanceProfile.Arn", f"{_DATA}.IamInstanceProfile.Name"),
     *either("either requirements or a type", f"{_DATA}.InstanceRequirements", f"{_DATA}.InstanceType"),
     Combination(
-        reason="only the market type spot takes it",
+        reason="only the market type spot supports it",
         when={f"{_DATA}.InstanceMarketOptions.MarketType": ("capacity-block", None)},
         without=(f"{_DATA}.InstanceMarketOptions.SpotOptions",),
     ),

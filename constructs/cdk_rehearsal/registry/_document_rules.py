@@ -51,7 +51,7 @@ def alert_manager(properties: Mapping[str, Any]) -> Iterator[str]:
     receivers = {row.get("name"): row for row in config.get("receivers") or () if isinstance(row, dict)}
     for name, row in receivers.items():
         for kind in row.keys() - {"name", "sns_configs", "pagerduty_configs"}:
-            yield f"#/AlertManagerDefinition: the receiver {name} has {kind}; the service takes SNS and PagerDuty"
+            yield f"#/AlertManagerDefinition: the receiver {name} has {kind}; the service supports SNS and PagerDuty"
     routes = [config.get("route")]
     if not isinstance(routes[0], dict) or not routes[0].get("receiver"):
         yield "#/AlertManagerDefinition: the first route needs a receiver"

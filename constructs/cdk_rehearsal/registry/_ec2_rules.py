@@ -23,7 +23,7 @@ def user_data(properties: Mapping[str, Any]) -> Iterator[str]:
         yield "#/UserData: it must be encoded in base64"
         return
     if size > 16_384:
-        yield f"#/UserData: {size:,} bytes; EC2 takes 16,384 before they are encoded"
+        yield f"#/UserData: {size:,} bytes; EC2 accepts 16,384 before they are encoded"
 
 
 def interfaces(properties: Mapping[str, Any]) -> Iterator[str]:
@@ -52,7 +52,7 @@ def market(properties: Mapping[str, Any]) -> Iterator[str]:
         if not at(data, "CapacityReservationSpecification.CapacityReservationTarget"):
             yield "#/LaunchTemplateData/InstanceMarketOptions: a Capacity Block needs its reservation as target"
         if at(data, "Placement.GroupName"):
-            yield "#/LaunchTemplateData/Placement: a Capacity Block takes no placement group"
+            yield "#/LaunchTemplateData/Placement: a Capacity Block does not support a placement group"
 
 
 class _Volume(NamedTuple):
@@ -109,15 +109,15 @@ def _volume(ebs: Any) -> Iterator[str]:
         yield f"a volume of {name} has {limits.sizes[0]:,} to {limits.sizes[1]:,} GiB, got {size:,}"
     if limits.iops is None:
         if is_given(ebs.get("Iops")):
-            yield f"{name} takes no IOPS"
+            yield f"{name} does not support IOPS"
     elif iops is not None and not limits.iops[0] <= iops <= limits.iops[1]:
         yield f"{name} has {limits.iops[0]:,} to {limits.iops[1]:,} IOPS, got {iops:,}"
     elif iops is not None and size is not None and iops > max(limits.iops[0], size * limits.each):
-        yield f"{name} has {limits.each} IOPS for each GiB: {size:,} GiB take {size * limits.each:,}, got {iops:,}"
+        yield f"{name} has {limits.each} IOPS for each GiB: {size:,} GiB need {size * limits.each:,}, got {iops:,}"
     elif name in ("io1", "io2") and "Iops" not in ebs:
         yield f"{name} needs IOPS"
     if name != "gp3" and is_given(ebs.get("Throughput")):
-        yield f"only gp3 takes a throughput, got {name}"
+        yield f"only gp3 supports a throughput, got {name}"
     elif rate and rate > _MOST_THROUGHPUT:
         yield f"gp3 has {_MOST_THROUGHPUT:,} MiB/s at most, got {rate:,}"
     elif rate and (known := iops if "Iops" in ebs else 3000) and rate * 4 > known:
@@ -153,7 +153,7 @@ def placement(properties: Mapping[str, Any]) -> Iterator[str]:
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
     count, strategy = number_at(properties, "PartitionCount"), properties.get("Strategy")
     if count is not None and strategy != "partition" and isinstance(strategy, str | None):
-        yield f"#/PartitionCount: only the strategy partition takes it, got {strategy}"
+        yield f"#/PartitionCount: only the strategy partition supports it, got {strategy}"
     elif count is not None and not 1 <= count <= 7:
         yield f"#/PartitionCount: 1 to 7 partitions in a zone, got {count}"
 

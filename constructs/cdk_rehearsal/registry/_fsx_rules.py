@@ -47,7 +47,7 @@ def lustre_file_system(properties: Mapping[str, Any]) -> Iterator[str]:
         yield f"#/StorageCapacity: {problem}, got {capacity:,}"
     subnets = properties.get("SubnetIds")
     if isinstance(subnets, list) and len(subnets) != 1:
-        yield f"#/SubnetIds: Lustre takes one subnet, got {len(subnets)}"
+        yield f"#/SubnetIds: Lustre has one subnet, got {len(subnets)}"
     iops = number_at(configuration, "MetadataConfiguration.Iops")
     if iops is not None and storage == "SSD" and iops not in _METADATA_IOPS:
         values = "1,500, 3,000, 6,000, 12,000 or a multiple of 12,000 up to 192,000"
@@ -97,7 +97,7 @@ def openzfs_file_system(properties: Mapping[str, Any]) -> Iterator[str]:
         yield f"#/StorageCapacity: 64 to 524,288 GiB, got {capacity:,}"
     subnets, several = properties.get("SubnetIds"), kind == "MULTI_AZ_1"
     if isinstance(subnets, list) and isinstance(kind, str) and len(subnets) != (2 if several else 1):
-        yield f"#/SubnetIds: {kind} takes {'two subnets' if several else 'one subnet'}, got {len(subnets)}"
+        yield f"#/SubnetIds: {kind} needs {'two subnets' if several else 'one subnet'}, got {len(subnets)}"
     yield from _times("OpenZFSConfiguration", configuration)
 
 

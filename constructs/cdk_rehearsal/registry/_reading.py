@@ -92,7 +92,7 @@ def _look_ahead(text: str) -> None:
             raise UnreadableError(_TOO_DEEP)
         if isinstance(event, yaml.AliasEvent):
             line = event.start_mark.line + 1
-            raise UnreadableError(f"line {line}: CloudFormation takes no YAML aliases; write the value out")
+            raise UnreadableError(f"line {line}: CloudFormation does not support YAML aliases; write the value out")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Registry:
         index = SCHEMAS / "providers" / f"{region}.json"
         if not index.exists():
             known = ", ".join(sorted(path.stem for path in index.parent.glob("*-*.json")))
-            raise UnknownRegionError(f"no registry schemas for the region {region}; cfn-lint has them for {known}")
+            raise UnknownRegionError(f"no registry schemas for the Region {region}; cfn-lint has them for {known}")
         self.region = region
         self._files: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))
 

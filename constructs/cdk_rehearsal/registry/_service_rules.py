@@ -65,7 +65,7 @@ def _parameter(properties: Mapping[str, Any]) -> Iterator[str]:
     if name is not None and name.strip("/").count("/") > 14:
         yield f"#/Name: a name has 15 levels at most, got {name.strip('/').count('/') + 1}"
     if value is not None and len(value.encode()) > most:
-        yield f"#/Value: {len(value.encode()):,} bytes; the tier {tier} takes {most:,}"
+        yield f"#/Value: {len(value.encode()):,} bytes; the tier {tier} accepts {most:,}"
 
 
 def _function(properties: Mapping[str, Any]) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _transitions(properties: Mapping[str, Any]) -> Iterator[str]:
         for row in items_at(rule, "Transitions"):
             days, kind = number_at(row, "TransitionInDays"), row.get("StorageClass")
             if days is not None and days < 30 and kind in ("STANDARD_IA", "ONEZONE_IA"):
-                yield f"#/LifecycleConfiguration/Rules: {kind} takes objects after 30 days or more, got {days}"
+                yield f"#/LifecycleConfiguration/Rules: {kind} accepts objects after 30 days or more, got {days}"
 
 
 # Highest quota of managed policies for a role; a higher one than the default is granted by itself.

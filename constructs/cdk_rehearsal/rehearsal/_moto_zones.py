@@ -32,7 +32,7 @@ def name_zone(type_name: str, properties: dict[str, Any], region: str) -> StandI
         raise ResourceError(
             f"Value ({zone}) for parameter availabilityZoneId is invalid. {region} has the zones: {', '.join(zones)}."
         )
-    return StandIn(kind="Local Zone", name=zone, value="a zone of the region")
+    return StandIn(kind="Local Zone", name=zone, value="a zone of the Region")
 
 
 def zone_attribute(model: Any, type_name: str, name: str) -> str | None:

@@ -21,7 +21,7 @@ class SchemaDriver:
     def create(self, blueprint: Blueprint, generation: int) -> Resource:
         if key := _key(blueprint):
             if key in self._taken:
-                raise ResourceError(f"{blueprint.type_name} already exists: {key[-1]} is taken by {self._taken[key]}")
+                raise ResourceError(f"{blueprint.type_name} already exists: {key[-1]} belongs to {self._taken[key]}")
             self._taken[key] = f"{blueprint.stack_name}/{blueprint.logical_id}"
         physical_id = Values(blueprint, generation).physical_id
         return Resource(blueprint=blueprint, physical_id=physical_id, maker=Maker.SCHEMA, generation=generation)

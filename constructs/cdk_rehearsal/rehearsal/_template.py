@@ -197,7 +197,7 @@ def _split_attribute(value: Any) -> tuple[str, Any]:
     """Split the argument of `Fn::GetAtt`, "Name.Attribute" or ["Name", "Attribute"], into its two parts."""
     parts = value.split(".", 1) if isinstance(value, str) else value
     if not isinstance(parts, list) or len(parts) != 2 or not isinstance(parts[0], str):
-        raise TemplateError(f"Template error: Fn::GetAtt takes a resource and an attribute, not {json.dumps(value)}")
+        raise TemplateError(f"Template error: Fn::GetAtt accepts a resource and an attribute, not {json.dumps(value)}")
     return parts[0], parts[1]
 
 

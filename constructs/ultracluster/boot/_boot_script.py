@@ -20,10 +20,10 @@ from ultracluster.boot._paths import MOUNT_PATH
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 _PATH = re.compile(r"(/[^/]+)+")
-_SIZE = error("boot-script-size", "AWS PCS takes boot scripts of at most 2 MiB.")
+_SIZE = error("boot-script-size", "AWS PCS accepts boot scripts of at most 2 MiB.")
 _ONCE = error("boot-script-once", "A node writes each file and starts each unit once.")
 _FILE = error("boot-script-file", "A file of a node has an absolute path without steps upward.")
-_ARGUMENT = error("boot-script-argument", "AWS PCS takes at most 20 arguments, of 256 characters each.")
+_ARGUMENT = error("boot-script-argument", "AWS PCS accepts at most 20 arguments, of 256 characters each.")
 _WORDS = re.compile(r"[^\s#]+", re.ASCII)
 
 # Beside the name of the node group.

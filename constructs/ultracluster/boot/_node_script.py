@@ -206,7 +206,7 @@ def check_script_url(url: str) -> Iterator[str]:
 def check_script_arguments(arguments: Sequence[str]) -> Iterator[str]:
     """Yield the errors of the arguments of a script."""
     if len(arguments) > MOST_SCRIPT_ARGUMENTS:
-        yield SCRIPT_COUNT(f"a script takes at most {MOST_SCRIPT_ARGUMENTS} arguments, got {len(arguments)}")
+        yield SCRIPT_COUNT(f"AWS PCS accepts at most {MOST_SCRIPT_ARGUMENTS} arguments, got {len(arguments)}")
     for argument in arguments:
         if len(argument) > LONGEST_SCRIPT_ARGUMENT and _TOKEN not in argument:
             yield SCRIPT(

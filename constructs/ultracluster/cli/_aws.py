@@ -33,4 +33,4 @@ def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _
             return None
         fail(str(error))
     except BotoCoreError as error:
-        fail(f"{error}; check the region, and the credentials: `aws sts get-caller-identity`")
+        fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")

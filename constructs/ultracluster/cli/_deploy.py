@@ -269,7 +269,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
         except (BotoCoreError, ClientError) as error:
-            fail(f"{error}; check the region, and the credentials: `aws sts get-caller-identity`")
+            fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")
 
 
 def _client(service: str, region: str | None) -> Any:

@@ -29,7 +29,7 @@ def group_table(cluster: "ClusterFile") -> "Table":
     rows.add_column("type", no_wrap=True)
     rows.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
     rows.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
-    rows.add_column("bought", overflow="fold")
+    rows.add_column("purchase option", overflow="fold")
     rows.add_column("layout")
     rows.add_column("interfaces", justify="right", footer=f"{sum(interfaces(g) for g in groups):,}")
     rows.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")

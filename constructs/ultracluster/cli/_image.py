@@ -48,7 +48,7 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
         )
         typer.echo(f"  Slurm: {image.slurm_version}")
         typer.echo(
-            f"  build: at least {image.minutes} min, which AWS's sample takes for less software; about "
+            f"  build: at least {image.minutes} min, which AWS's sample needs for less software; about "
             f"${image.usd:.2f} for two {image.builder} in that time, at us-east-1's price; the snapshot is EBS"
         )
         rows = table(None, "software", "version", "proof", "from")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _GB = 10**9
 _UNKNOWN = "as in the chart"
-_ADD_ONS = "EKS add-ons are not listed: EKS pulls their images from the registry of AWS in the region."
+_ADD_ONS = "EKS add-ons are not listed: EKS pulls their images from the registry of AWS in the Region."
 
 
 def images(

@@ -55,4 +55,4 @@ def _findings(cluster: "ClusterFile") -> "Iterator[Finding]":
     try:
         yield from check_account(cluster, client)
     except BotoCoreError as error:
-        fail(f"{error}; check the region, and the credentials: `aws sts get-caller-identity`")
+        fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")

@@ -32,7 +32,7 @@ def _rows(record: InstanceType) -> Iterator[tuple[str, str]]:
     if record.lustre_efa_interfaces:
         direct = ", with GPUDirect Storage" if record.gpudirect_storage else ""
         yield "Lustre over EFA", f"{record.lustre_efa_interfaces} connections{direct}"
-    yield "sold", ", ".join(record.purchase)
+    yield "purchase options", ", ".join(record.purchase)
     if record.ultraservers:
         yield "UltraServers", ", ".join(f"{server.name} ({server.instances})" for server in record.ultraservers)
     yield "placement groups", ", ".join(record.placement_strategies) or "none"

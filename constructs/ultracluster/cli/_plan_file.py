@@ -42,7 +42,7 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str, file: str) -
         *(f"# {line}" for line in _summary(plan, file)),
         f"name: {name}",
         f"region: {region_of_zone(zone)}",
-        f"zone: {zone}                     # offers {plan['instance_type'].value}; take that of your reservation",
+        f"zone: {zone}                     # offers {plan['instance_type'].value}; use that of your reservation",
         "orchestrator: slurm",
         "nodes:",
     ]

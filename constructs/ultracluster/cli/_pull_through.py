@@ -41,7 +41,7 @@ def create_rules(rows: Iterable["Artifact"], registry: str) -> list[str]:
     rules = {f"{prefix}/{name}".lstrip("/"): name for name in names}
     for rule, name in rules.items():
         if len(rule) > _LONGEST_PREFIX:
-            fail(f"the rule {rule} would have {len(rule)} characters, and ECR takes {_LONGEST_PREFIX}; use a registry "
+            fail(f"the rule {rule} would have {len(rule)} characters; ECR accepts {_LONGEST_PREFIX}; use a registry "
                  "with a shorter name behind its host")  # fmt: skip
         account = host.partition(".")[0]
         try:

@@ -104,7 +104,7 @@ def _without_bootstrap(template: Mapping[str, Any], region: str) -> dict[str, An
     parameters = result.pop("Parameters", {})
     parameters.pop("BootstrapVersion", None)
     if has_assets:
-        what = "S3 bucket in the region of the stack that holds the files of assets/"
+        what = "S3 bucket in the Region of the stack that holds the files of assets/"
         parameters[_BUCKET] = {"Type": "String", "Description": what}
     return result | ({"Parameters": parameters} if parameters else {})
 

@@ -49,7 +49,7 @@ def workload_rendered(
     for setting in settings:
         key, separator, value = setting.partition("=")
         if not separator:
-            misuse(f"--set takes KEY=VALUE, got {setting!r}")
+            misuse(f"--set must be KEY=VALUE, got {setting!r}")
         if key in given:
             misuse(f"--set {key} is given twice")
         given[key] = value

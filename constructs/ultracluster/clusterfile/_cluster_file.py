@@ -46,7 +46,7 @@ class ClusterFile(Section):
         description="Cluster file whose keys this one replaces or adds to; mappings are merged. Default: none.",
     )
     name: t.Name = Field(description="Name of the cluster, and the beginning of the names of its stacks.")
-    region: t.Region = Field(description="AWS region.")
+    region: t.Region = Field(description="AWS Region.")
     zone: t.ZoneId = Field(
         description="Id of the zone of all nodes: EFA does not cross zones. Ids, unlike names such as us-east-2a, mean "
         "the same zone in every account."

@@ -27,7 +27,7 @@ def check_service(
     if instance_profile is not None and service != "self-managed":
         problems.append(SERVICE("instance_profile must be left out: the service that launches sets it itself"))
     if service == "hyperpod":
-        problems.append(SERVICE("HyperPod takes no launch template; see planning.capacity for its settings"))
+        problems.append(SERVICE("HyperPod does not use launch templates; see planning.capacity for its settings"))
     return problems
 
 

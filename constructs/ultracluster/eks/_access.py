@@ -15,7 +15,7 @@ from ultracluster.security import shown
 
 _ANYWHERE = error("eks-public-access", "An API server is public for wide ranges only where that is intended.")
 _SERVICE_CIDR = shared("kubernetes-service-cidr")
-_RANGES = error("eks-public-access-limit", "EKS takes a limited number of ranges of public access.")
+_RANGES = error("eks-public-access-limit", "EKS accepts a limited number of public access CIDRs.")
 _PRINCIPAL = re.compile(r"arn:[a-z-]+:iam::\d{12}:(role|user)/\S+")
 
 

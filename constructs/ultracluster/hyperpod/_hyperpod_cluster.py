@@ -25,7 +25,9 @@ from ultracluster.planning import arn_problem, as_list, checked, text_problem, t
 from ultracluster.rules import Refusal, error, shared
 from ultracluster.security import check_same_region
 
-_CLUSTER = error("hyperpod-cluster", "HyperPod takes some names, groups and roles of nodes of a cluster only.")
+_CLUSTER = error(
+    "hyperpod-cluster", "HyperPod limits the name of a cluster, its instance groups and the roles of its nodes."
+)
 _REGION = shared("hyperpod-region")
 _TYPE = shared("hyperpod-type")
 #: What keeps the partitions of slurm.conf.

@@ -16,7 +16,7 @@ from ultracluster.planning import check_fields
 from ultracluster.planning.capacity import Capacity, OnDemand, Spot, purchase
 from ultracluster.rules import Refusal, error
 
-GROUP = error("hyperpod-group", "HyperPod takes some names, numbers and volumes of an instance group only.")
+GROUP = error("hyperpod-group", "HyperPod limits the name of an instance group, its instances and its volumes.")
 #: Form of the EC2 name of a type.
 TYPE_NAME = re.compile(r"[a-z0-9-]+\.[a-z0-9-]+", re.ASCII)
 #: Role of the nodes of a group in Slurm.

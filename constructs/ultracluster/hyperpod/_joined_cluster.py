@@ -61,7 +61,7 @@ class HyperPodRestrictedGroup:
             problems.append(GROUP(f"capacity: {problem}"))
         else:
             if setting is not None and setting[0] == "CapacityRequirements" and not isinstance(self.capacity, OnDemand):
-                problems.append(GROUP("capacity must be OnDemand or a TrainingPlan: the group takes no other"))
+                problems.append(GROUP("capacity must be OnDemand or a TrainingPlan: the group supports no other"))
         if (self.lustre_gib is None) != (self.lustre_mb_per_s_tib is None):
             problems.append(GROUP("lustre_gib and lustre_mb_per_s_tib must be given together"))
         if problems:

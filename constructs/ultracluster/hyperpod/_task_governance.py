@@ -12,13 +12,13 @@ from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.planning import arn_problem, check_fields, checked, token_errors
 from ultracluster.rules import Refusal, error
 
-_GOVERNANCE = error("hyperpod-governance", "HyperPod takes some names, weights and quotas of teams only.")
+_GOVERNANCE = error("hyperpod-governance", "HyperPod limits the name of a team, its weight and its quota.")
 #: What a team does with its idle nodes, and with those of others.
 Sharing = Literal["DontLend", "Lend", "LendAndBorrow"]
 # aws-cdk-lib 2.275.0 has no L1 of the quota, and neither it nor cfn-lint 1.58 has both types in every region of
 # `TASK_GOVERNANCE_REGIONS`: us-east-2 lacks the policy in both, ap-northeast-1 the quota.
 _UNKNOWN_TYPE = {"cfn-lint": "E3006", "CloudFormation-Validate": "F3006"}
-_UNKNOWN_TYPE_REASON = "the bundled schemas lack the type in some regions that AWS documents; AWS checks its properties"
+_UNKNOWN_TYPE_REASON = "the bundled schemas lack the type in some Regions that AWS documents; AWS checks its properties"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

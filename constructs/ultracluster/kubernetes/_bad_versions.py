@@ -80,7 +80,7 @@ BAD_VERSIONS = (
 def bad_version(release: str, version: str, nodes: tuple[PlatformNodes, ...]) -> list[str]:
     """Return the errors of a version with these nodes; empty if it works."""
     return [
-        f"{release} {version} {bad.why}: take {'.'.join(map(str, bad.fixed))} or newer ({bad.source})"
+        f"{release} {version} {bad.why}: use {'.'.join(map(str, bad.fixed))} or newer ({bad.source})"
         for bad in BAD_VERSIONS
         if bad.release == release
         and bad.first <= number(version) < bad.fixed

@@ -151,7 +151,7 @@ def _elastic(platform: Platform) -> Iterator[LocatedError]:
         if group.layout == "all-efa" and group.instance_type.supports_efa:
             yield (
                 ("nodes", group.name, "layout"),
-                f"{group.name}: Karpenter takes the layouts one-ip and max-ip, got all-efa",
+                f"{group.name}: Karpenter supports the layouts one-ip and max-ip, got all-efa",
             )
 
 

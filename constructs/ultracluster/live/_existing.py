@@ -61,16 +61,16 @@ def _subnet(check: Check, cluster: ClusterFile, account: Account, zone: str, nam
     free, size = subnet["AvailableIpAddressCount"], subnet_capacity(IPv4Network(subnet["CidrBlock"]))
     if size < needed:
         yield check.bad(
-            f"{name} ({subnet['CidrBlock']}) has {size:,} addresses, and the cluster takes {needed:,}",
+            f"{name} ({subnet['CidrBlock']}) has {size:,} addresses, and the cluster needs {needed:,}",
             "name a larger subnet",
         )
     elif free < needed:
         yield check.doubt(
-            f"{name} has {free:,} free addresses, and the cluster takes {needed:,}",
+            f"{name} has {free:,} free addresses, and the cluster needs {needed:,}",
             "nothing if this cluster uses the others; otherwise name another subnet",
         )
     else:
-        yield check.good(f"{name} has {free:,} free addresses, and the cluster takes {needed:,}")
+        yield check.good(f"{name} has {free:,} free addresses, and the cluster needs {needed:,}")
 
 
 def _keys_of(cluster: ClusterFile) -> list[str]:
@@ -105,7 +105,7 @@ def _bucket(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
         # https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
         yield check.doubt(
             f"{bucket.name} is in {region}: FSx imports changes from buckets in {account.region} only, and AWS charges "
-            "for traffic between regions",
+            "for traffic between Regions",
             f"name a bucket in {account.region}",
         )
         return
@@ -180,7 +180,7 @@ CHECKS = (
     ),
     Check(
         id="live-bucket",
-        reason="An existing data bucket must exist in the region.",
+        reason="An existing data bucket must exist in the Region.",
         run=_bucket,
         calls=(_BUCKET,),
         resources=lambda cluster: {

@@ -67,7 +67,7 @@ def _arns(cluster: ClusterFile) -> Iterable[str]:
 CHECKS = (
     Check(
         id="live-image",
-        reason="An image must exist in the region, be available, and have the architecture of the type.",
+        reason="An image must exist in the Region, be available, and have the architecture of the type.",
         run=_images,
         calls=(_PARAMETERS, _IMAGES),
         resources=lambda cluster: {_PARAMETERS: _arns(cluster)},

@@ -156,14 +156,14 @@ CHECKS = (
     ),
     Check(
         id="live-bootstrap",
-        reason="`cdk deploy` needs the bootstrap stack of the CDK in account and region.",
+        reason="`cdk deploy` needs the bootstrap stack of the CDK in account and Region.",
         run=_bootstrap,
         calls=(_BOOTSTRAP,),
         resources=lambda cluster: {_BOOTSTRAP: _bootstrap_arns(cluster)},
     ),
     Check(
         id="live-service",
-        reason="AWS does not sell every service in every region.",
+        reason="Not every service is available in every Region.",
         run=_services,
         calls=(_SERVICES,),
         resources=lambda cluster: {_SERVICES: _service_arns(cluster)},

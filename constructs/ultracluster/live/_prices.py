@@ -56,7 +56,7 @@ def _hourly(text: object) -> Iterator[float]:
 CHECKS = (
     Check(
         id="live-price",
-        reason="What is bought on demand costs by the hour.",
+        reason="On-demand capacity is billed by the hour.",
         run=_prices,
         calls=(_PRODUCTS,),
         applies=lambda cluster: bool(_on_demand(cluster)),

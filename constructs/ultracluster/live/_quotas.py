@@ -81,15 +81,15 @@ def _quotas(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
             f"--service-code {need.service} --quota-code {need.code} --desired-value {total}"
         )
         if value < need.amount:
-            yield check.bad(f"{what}, and the cluster takes {need.amount:,} {need.unit}", request)
+            yield check.bad(f"{what}, and the cluster needs {need.amount:,} {need.unit}", request)
         elif value < total:
             yield check.doubt(
-                f"{what}, {used:,.0f} are in use, and the cluster takes {need.amount:,} {need.unit}",
+                f"{what}, {used:,.0f} are in use, and the cluster needs {need.amount:,} {need.unit}",
                 f"nothing if this cluster uses them; otherwise {request}",
             )
         else:
             known = "" if used is None else f"{used:,.0f} are in use, and "
-            yield check.good(f"{what}; {known}the cluster takes {need.amount:,} {need.unit}")
+            yield check.good(f"{what}; {known}the cluster needs {need.amount:,} {need.unit}")
 
 
 def _used(account: Account, quota: dict[str, Any]) -> float | None:
@@ -116,7 +116,7 @@ def _used(account: Account, quota: dict[str, Any]) -> float | None:
 CHECKS = (
     Check(
         id="live-quota",
-        reason="A quota below what the cluster takes stops the deployment, or the launch of nodes.",
+        reason="A quota below what the cluster needs stops the deployment, or the launch of nodes.",
         run=_quotas,
         calls=(_QUOTA, _DEFAULT, _USAGE),
     ),

@@ -46,7 +46,7 @@ def _reservations(check: Check, cluster: ClusterFile, account: Account) -> Itera
         if not records:
             yield check.bad(
                 f"{name}: no such reservation in {account.region} that this account owns, or that is shared with it",
-                "check id, region and account; its owner shares it with AWS Resource Access Manager",
+                "check id, Region and account; its owner shares it with AWS Resource Access Manager",
             )
             continue
         problems = list(_problems(check, records[0], users))
@@ -176,7 +176,7 @@ def _open(check: Check, account: Account, group: NodeGroup, capacity: OpenReserv
     if free < group.count:
         yield check.doubt(
             f"{message} {group.count:,}",
-            "nothing if this cluster uses them; EC2 sells the others on demand, if it has any",
+            "nothing if this cluster uses them; EC2 offers the others on demand, if it has any",
         )
     else:
         yield check.good(f"{message} {group.count:,}")
@@ -199,7 +199,7 @@ def _group(check: Check, account: Account, group: NodeGroup, capacity: Reservati
         f"{group.name} wants {group.count:,}"
     )
     if total < group.count:
-        yield check.doubt(message, "add reservations to the group; EC2 sells the others on demand, if it has any")
+        yield check.doubt(message, "add reservations to the group; EC2 offers the others on demand, if it has any")
     else:
         yield check.good(message)
 

@@ -155,14 +155,14 @@ def _existing(check: Check, cluster: ClusterFile, account: Account) -> Iterator[
 CHECKS = (
     Check(
         id="live-kubernetes-version",
-        reason="EKS runs some versions of Kubernetes only, until a date.",
+        reason="EKS supports each version of Kubernetes until a date.",
         run=_versions,
         calls=(_VERSIONS,),
         applies=_runs_eks,
     ),
     Check(
         id="live-add-on",
-        reason="EKS has some versions of an add-on for each version of Kubernetes.",
+        reason="EKS supports some versions of an add-on for each version of Kubernetes.",
         run=_add_ons,
         calls=(_ADD_ONS,),
         applies=lambda cluster: _runs_eks(cluster) and bool(cluster.kubernetes.add_ons),

@@ -168,12 +168,12 @@ def _usd(samples_per_s: float, scraped: int) -> float:
 def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
     if series > ACTIVE_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: take a smaller profile, a "
+            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: use a smaller profile, a "
             f"workspace for each cluster, or request an increase: {quota_request('L-5A151448', 2 * series)}"
         )
     elif series > LEAST_SERIES * _SHARE:
         yield (
-            f"{series:,} active series; a workspace takes {LEAST_SERIES:,} at once and beyond that grows as fast as "
+            f"{series:,} active series; a workspace accepts {LEAST_SERIES:,} at once and beyond that grows as fast as "
             "it doubles in 30 minutes: start the nodes in steps"
         )
     for what, number, quota, code in (

@@ -129,7 +129,7 @@ class ClusterNetwork(_Network):
             problems.append(
                 _LOCAL_ZONE(
                     f"services_zone must be an Availability Zone, got the Local Zone {services_zone}; a Local Zone has "
-                    "neither NAT gateways nor Slurm controllers: name a zone of the region itself"
+                    "neither NAT gateways nor Slurm controllers: name a zone of the Region itself"
                 )
             )
         if services_zone != zone and services_cidr is None:

@@ -30,7 +30,7 @@ from ultracluster.rules import Message, Refusal, error, shared
 _SUBNETS = shared("network-subnets")
 _TWICE = error("network-twice", "A cluster has one network: that of its file, or one that is handed in.")
 _UNUSED = error("network-unused", "A key of the file that a handed-in network makes useless would be ignored.")
-_REGION = error("network-region", "A handed-in network must be in the region of the cluster.")
+_REGION = error("network-region", "A handed-in network must be in the Region of the cluster.")
 # Keys of the file for a network that is created; an existing one has them already.
 _CREATED = ("cidr", "training_subnet", "subnets", "internet")
 _SERVICES = {"slurm": PCS_SERVICES, "kubernetes": EKS_SERVICES}

@@ -16,4 +16,4 @@ HTTPS_URL = re.compile(r"https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?(/[\x
 def region_problem(what: str, region: str | None) -> Iterator[str]:
     """Yield the problem of the name of a region, if there is one."""
     if region is not None:
-        yield from text_problem(what, region, _REGION, "a region such as us-east-2")
+        yield from text_problem(what, region, _REGION, "a Region such as us-east-2")

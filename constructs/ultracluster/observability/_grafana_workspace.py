@@ -23,7 +23,7 @@ from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_U
 from ultracluster.planning import checked, text_problem
 from ultracluster.rules import Refusal, error
 
-_REGION = error("grafana-managed-region", "Amazon Managed Grafana is not sold in every Region.")
+_REGION = error("grafana-managed-region", "Amazon Managed Grafana is not available in every Region.")
 _NETWORK = error("grafana-network", "A workspace in a VPC needs subnets in different zones, and security groups.")
 _SAML = error("grafana-saml-roles", "SAML needs a role for administrators, and a name for every attribute and role.")
 _VERSION = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}", re.ASCII)

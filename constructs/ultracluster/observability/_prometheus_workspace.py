@@ -25,7 +25,10 @@ from ultracluster.security import check_same_region
 
 _RETENTION = shared("metrics-retention")
 _SERIES = error("prometheus-series-limit", "The limit of a cluster allows at least one series.")
-_DEFINITION = error("prometheus-alert-manager", "AMP takes Alertmanager's configuration in a wrapper, up to a size.")
+_DEFINITION = error(
+    "prometheus-alert-manager",
+    "Amazon Managed Service for Prometheus accepts Alertmanager's configuration in a wrapper, up to a size.",
+)
 _ARN = re.compile(rf"arn:aws[a-z-]*:aps:[a-z0-9-]+:\d{{12}}:workspace/{WORKSPACE_ID.pattern}", re.ASCII)
 _ARN_FORM = "arn:aws:aps:REGION:ACCOUNT:workspace/ws-..."
 _ALERT_MANAGER = "aps.amazonaws.com"

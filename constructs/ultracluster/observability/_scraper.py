@@ -19,7 +19,7 @@ from ultracluster.planning import arn_problem, checked, known, text_problem
 from ultracluster.rules import Refusal, error
 
 _SUBNETS = error("prometheus-scraper-network", "A managed collector needs subnets in two zones and a security group.")
-_CONFIGURATION = error("prometheus-scrape-configuration", "A managed collector takes a configuration of Prometheus.")
+_CONFIGURATION = error("prometheus-scrape-configuration", "A managed collector accepts a configuration of Prometheus.")
 
 # https://docs.aws.amazon.com/prometheus/latest/APIReference/API_CreateScraper.html (read 2026-11-21)
 _ALIAS = re.compile(r"[0-9A-Za-z][-.0-9A-Z_a-z]{0,99}", re.ASCII)

@@ -11,7 +11,7 @@ from ultracluster.planning._texts import known
 from ultracluster.rules import Message, error
 
 OTHER_REGION = error(
-    "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own region."
+    "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own Region."
 )
 
 
@@ -26,7 +26,7 @@ def zone_problems(argument: str, zone: str, region: str) -> list[Message]:
     inside = region_of_zone(zone) or (zone[:-1] if zone[:-1] in REGIONS.values() else region)
     if not known(region) or inside == region:
         return []
-    return [OTHER_REGION(f"{argument} must be a zone of {region}, the region of the stack, got {zone}")]
+    return [OTHER_REGION(f"{argument} must be a zone of {region}, the Region of the stack, got {zone}")]
 
 
 # Attributes by which a VPC, subnet, security group, key, file system or cluster is known; all serve one region.
@@ -50,7 +50,7 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
     if region is None or not known(region):
         return []
     return [
-        OTHER_REGION(f"{name} must be in {region}, the region of the stack, got a resource in {there}")
+        OTHER_REGION(f"{name} must be in {region}, the Region of the stack, got a resource in {there}")
         for name, resource in resources
         if known(there := region_of(resource)) and there != region
     ]

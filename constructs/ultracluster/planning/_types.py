@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 # (read 2026-11-21)
-_REMOVAL_POLICY = error("removal-policy", "CloudFormation takes no snapshots of file systems and buckets.")
+_REMOVAL_POLICY = error("removal-policy", "CloudFormation does not support snapshots of file systems and buckets.")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHOWN = 60

@@ -71,7 +71,7 @@ def connected(target: Target, file: Path) -> Iterator[Connection]:
     described = call(
         session.client("eks").describe_cluster,
         f"EKS cluster {target.cluster}",
-        "deploy the stacks first; or check account and region of the credentials",
+        "deploy the stacks first; or check account and Region of the credentials",
         name=target.cluster,
     )["cluster"]
     host = str(urlsplit(described["endpoint"]).hostname)

@@ -170,7 +170,7 @@ def _explained(message: str) -> ApplyError:
             "webhooks", subject, line, "read the logs of the controller of this webhook; then apply again"
         )
     if "conflict" in line:
-        remedy = "remove that change, or apply with --force-conflicts, which takes the fields over"
+        remedy = "remove that change, or apply with --force-conflicts, which takes over the fields"
         return ApplyError("objects", subject, message, remedy)
     if "forbidden" in line.lower() and "user" in line.lower():
         return ApplyError(

@@ -91,6 +91,6 @@ def warning(id: str, reason: str) -> Rule:
 
 
 #: Rule of the messages that carry none of their own.
-ARGUMENT = error("argument", "An argument must have a type and a value that the construct takes.")
+ARGUMENT = error("argument", "An argument must have a type and a value that the construct accepts.")
 #: Rule of values that a token cannot be.
 TOKEN = error("argument-token", "A value that decides what is created must be known at synthesis.")

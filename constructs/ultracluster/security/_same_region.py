@@ -26,7 +26,7 @@ def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAwa
     if not given or not known(region := region_of(cdk.Stack.of(scope))):
         return []
     return [
-        OTHER_REGION(f"{argument} must be in {region}, the region of the stack, got a resource in {there}")
+        OTHER_REGION(f"{argument} must be in {region}, the Region of the stack, got a resource in {there}")
         for argument, resource in given.items()
         if known(there := region_of(resource)) and there != region
     ]

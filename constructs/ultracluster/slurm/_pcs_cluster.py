@@ -166,7 +166,7 @@ class PcsCluster(_PcsClusterBase):
         region = cdk.Stack.of(self).region
         if not cdk.Token.is_unresolved(region) and region not in pcs.REGIONS:
             message = (
-                f"AWS PCS is not available in {region}; the regions that are known: {', '.join(sorted(pcs.REGIONS))}"
+                f"AWS PCS is not available in {region}; the Regions that are known: {', '.join(sorted(pcs.REGIONS))}"
             )
             cdk.Validations.of(self).add_warning(_NEW_REGION.warning_id, message)
         for message in pcs.check_slurm_version(slurm_version):

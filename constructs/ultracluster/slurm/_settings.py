@@ -9,7 +9,10 @@ from ultracluster.rules import Message, error, shared
 
 _T = TypeVar("_T")
 _SETTING = shared("slurm-setting")
-NAME = error("pcs-name", "PCS takes some names of clusters, node groups and queues only.")
+NAME = error(
+    "pcs-name",
+    "AWS PCS accepts letters, digits and hyphens in names of clusters, node groups and queues, from a letter on.",
+)
 
 
 def setting_problems(place: Place, settings: Mapping[str, str], version: str) -> list[Message]:

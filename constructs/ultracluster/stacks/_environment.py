@@ -8,7 +8,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.planning import shown
 from ultracluster.rules import Refusal, error
 
-_ENVIRONMENT = error("environment", "Account and region of the cluster file are those of its stacks.")
+_ENVIRONMENT = error("environment", "Account and Region of the cluster file are those of its stacks.")
 
 
 def cluster_errors(cluster: object) -> list[str]:

@@ -8,7 +8,9 @@ from constructs import IConstruct
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.rules import Message, error
 
-NAME = error("cluster-name-in-use", "Clusters of one name in a region have the same controller and parameters.")
+NAME = error(
+    "cluster-name-in-use", "Clusters of one name in a Region would share the names of their parameters and stacks."
+)
 # Attribute of the construct that stands for a cluster in the tree.
 _MARK = "_ultracluster"
 

@@ -91,8 +91,8 @@ class Storage:
         if section.lustre is not None and section.lustre.data_repository_associations:
             problems.append(
                 _STORAGE(
-                    "storage takes the place of storage.lustre.data_repository_associations of the cluster file: "
-                    "remove it from the file, and create each link as DataRepositoryAssociation"
+                    "storage replaces storage.lustre.data_repository_associations of the cluster file: "
+                    "remove it from the file, and create each of them as a DataRepositoryAssociation"
                 )
             )
         if self.lustre is not None:
@@ -108,7 +108,7 @@ class Storage:
         resources: dict[str, object] = {"lustre": self.lustre, "data_bucket": self.data_bucket, "home": self.home}
         resources |= {f"file_systems[{path!r}]": file_system for path, file_system in self.file_systems.items()}
         return [
-            OTHER_REGION(f"storage.{name} must be in {region}, the region of the cluster file, got one in {there}")
+            OTHER_REGION(f"storage.{name} must be in {region}, the Region of the cluster file, got one in {there}")
             for name, resource in resources.items()
             # A `Mountable` of the caller may be no resource.
             if (there := getattr(getattr(resource, "env", None), "region", region)) != region

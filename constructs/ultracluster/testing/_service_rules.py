@@ -18,12 +18,12 @@ def eks_launch_template(properties: _Properties, find: _Find) -> Iterator[str]:
     if not isinstance(data, Mapping):
         return
     if properties.get("InstanceTypes") and data.get("InstanceType"):
-        yield f"#/InstanceTypes: {name} has an instance type: Amazon EKS takes it in one place"
+        yield f"#/InstanceTypes: {name} has an instance type: Amazon EKS accepts it in one place"
     for field in ("Version", "ReleaseVersion"):
         if data.get("ImageId") and properties.get(field):
             yield f"#/{field}: {name} has an image, whose version is its own"
     if data.get("ImageId") and properties.get("AmiType", "CUSTOM") != "CUSTOM":
-        yield f"#/AmiType: {name} has an image, which Amazon EKS does not take beside an AMI type"
+        yield f"#/AmiType: {name} has an image, which Amazon EKS does not accept beside an AMI type"
     refused = {
         "IamInstanceProfile": data.get("IamInstanceProfile"),
         "HibernationOptions": data.get("HibernationOptions"),

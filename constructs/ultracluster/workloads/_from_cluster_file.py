@@ -60,7 +60,7 @@ def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
         raise unknown("workload", workload, list(WORKLOADS))
     row = WORKLOADS[workload]
     if not row.holds or (row.holds == "serving") != (plan.kind == "inference"):
-        raise refused(f"{workload} takes no plan of {plan.kind}")
+        raise refused(f"{workload} does not accept a plan of {plan.kind}")
     names = dict.fromkeys(name for form in row.forms for name in row.settings(form))
     if row.holds == "layout" and "sharding" not in names and "FSDP" in str(plan["layout"].value):
         # The planner shares the optimizer alone for it: its layout and its steps follow from the size of the model.

@@ -130,7 +130,7 @@ def nccl_check(
     nodes = nodes or nccl_nodes(group.instance_type.name)
     figure = figure if figure and figure.nodes == nodes and operation == "all-reduce" else None
     if group.working < nodes:
-        raise Refusal("", JOB_NODES(f"the NCCL test takes {nodes} nodes, and {group.name} has {group.working}"))
+        raise Refusal("", JOB_NODES(f"the NCCL test needs {nodes} nodes, and {group.name} has {group.working}"))
     check = "nccl" if operation == "all-reduce" else operation
     name = f"{check}-{group.name}"
     gpus = group.instance_type.gpus

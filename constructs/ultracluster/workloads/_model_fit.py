@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MEMORY = error("job-memory", "The model of a job must fit into the memory of its GPUs.")
 _CHECKPOINTS = error("job-checkpoints", "The checkpoints of a job must fit on its file system.")
-_READY = error("job-ready", "A server must load its model before Kueue takes its nodes back.")
+_READY = error("job-ready", "A server must load its model before Kueue evicts it.")
 # The current one, and the last complete one; with room, for a full file system truncates a checkpoint.
 _KEPT, _ROOM = 2, 1.2
 _GIB = 1 << 30
@@ -99,7 +99,7 @@ def late_server(lustre: LustreSpec, mount: str, given: Settings, *, seconds: int
     text = (
         f"weights of {weights / 1e9:,.0f} GB at the {rate / 1e6:,.0f} MB/s of the file system take {minutes:,.0f} min"
     )
-    text += f", and Kueue takes the nodes of a server back that is not ready within {seconds / 60:g} min"
+    text += f", and Kueue evicts a server that is not ready within {seconds / 60:g} min"
     return [_READY(f"{text}: set kubernetes.ready-timeout to {2 * ceil(minutes)} min, or more throughput")]
 
 

@@ -43,10 +43,10 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
             "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html (read 2026-11-21)",
         ),
         "NCCL_SOCKET_IFNAME": _variable(
-            "Kubernetes", "NCCL would take the bridge or the virtual interface of a container", _EFA
+            "Kubernetes", "NCCL would use the bridge or the virtual interface of a container", _EFA
         ),
         "FI_PROVIDER": _variable("containers with /opt/amazon/aws-ofi-nccl, as NVIDIA's NeMo image", "EFA only", _NEMO),
-        "NCCL_NET_PLUGIN": _variable("the same", "NCCL would take the plugin for InfiniBand, then TCP", _NEMO),
+        "NCCL_NET_PLUGIN": _variable("the same", "NCCL would use the plugin for InfiniBand, then TCP", _NEMO),
         "LD_LIBRARY_PATH": _variable("the same", "directories of EFA's plugin, which the image leaves out", _NEMO),
         "NCCL_DEBUG": _variable("nccl, and the test of nodes", "its log shows whether NCCL runs over EFA", _NCCL),
         "NCCL_PROFILER_PLUGIN": _variable("Slurm, with INSPECTOR", "the plug-in that reports collectives", _INSPECTOR),

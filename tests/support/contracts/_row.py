@@ -44,7 +44,7 @@ class Grants:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Twin:
+class Imported:
     """An imported construct.
 
     Args:
@@ -70,7 +70,7 @@ class Row:
         tags: CloudFormation types of which every resource must carry a tag of the construct.
         default_child: CloudFormation type of `node.default_child`.
         tokens: Create it with tokens (`world.token(...)`) for every text that only a deployment may know.
-        twin: The imported construct of the same interface.
+        imported: The imported construct of the same interface.
         metrics: It has `metrics`, whose methods return metrics of CloudWatch.
         alarms: It has `alarms`, whose `add` takes threshold, periods and action.
         uses: What else it is accepted as: a name, and what hands it to a construct of the CDK.
@@ -83,7 +83,7 @@ class Row:
     tags: Collection[str] | No
     default_child: str | No
     tokens: Callable[[Construct, str, World], Any] | No
-    twin: Twin | No
+    imported: Imported | No
     metrics: bool | No = field(
         default=No("it has no such facade: use `cloudwatch.Metric` where AWS publishes metrics of it")
     )

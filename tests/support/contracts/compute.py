@@ -9,7 +9,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
 from ultracluster import compute, security
 
@@ -95,7 +95,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::EC2::LaunchTemplate"],
         default_child="AWS::EC2::LaunchTemplate",
         tokens=_template_of_tokens,
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: compute.NodeGroupTemplate.from_launch_template_attributes(
                 scope, id, launch_template_id="lt-0123456789abcdef0", version_number="1"
             ),
@@ -122,7 +122,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: compute.CapacityReservation(
             scope, id, instance_type="p5.48xlarge", zone=world.token("Zone"), instances=2
         ),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: compute.CapacityReservation.from_capacity_reservation_attributes(
                 scope, id, reservation_id=_RESERVATION
             ),
@@ -141,7 +141,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::LaunchTemplate"],
         default_child="AWS::AutoScaling::AutoScalingGroup",
         tokens=_group_of_tokens,
-        twin=Twin(make=_imported_group, interface=compute.IAutoScalingNodeGroup),
+        imported=Imported(make=_imported_group, interface=compute.IAutoScalingNodeGroup),
     ),
     "CapacityNotices": Row(
         make=lambda scope, id, world: compute.CapacityNotices(scope, id, reservation_ids=_RESERVATION),
@@ -153,7 +153,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: compute.CapacityNotices(
             scope, id, reservation_ids=[world.token("Reservation")], email=world.token("Address")
         ),
-        twin=No("others refer to its topic, which the CDK imports"),
+        imported=No("others refer to its topic, which the CDK imports"),
     ),
     "ImagePipeline": Row(
         make=lambda scope, id, world: compute.ImagePipeline(
@@ -172,7 +172,7 @@ ROWS: dict[str, Row] = {
             security_groups=ec2.SecurityGroup.from_security_group_id(scope, f"{id}Group", world.token("Group")),
             schedule=world.token("Schedule"),
         ),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: compute.ImagePipeline.from_image_pipeline_arn(
                 scope, id, "arn:aws:imagebuilder:us-east-2:123456789012:image-pipeline/pcs"
             ),
@@ -191,7 +191,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: compute.ScaleInBeforeEnd(
             scope, id, auto_scaling_group_name=world.token("Group"), capacity=_BLOCK
         ),
-        twin=No("nothing refers to it"),
+        imported=No("nothing refers to it"),
     ),
     "ScriptAsset": Row(
         make=lambda scope, id, world: compute.ScriptAsset(scope, id, text="#!/bin/sh\n"),
@@ -201,6 +201,6 @@ ROWS: dict[str, Row] = {
         tags=No("it is an object in the bucket of `cdk bootstrap`, not a resource of the stack"),
         default_child=No("it is an object in the bucket of `cdk bootstrap`, not a resource of the stack"),
         tokens=No("its checksum must be known at synthesis"),
-        twin=No("its location is its content, so another stack creates the same"),
+        imported=No("its location is its content, so another stack creates the same"),
     ),
 }

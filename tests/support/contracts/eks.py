@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from support import ROOT
-from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
 from ultracluster import clusterfile, compute, eks, network, orchestration, storage
 from ultracluster.workloads import kubernetes_bundle
@@ -139,7 +139,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::EC2::Instance", "AWS::IAM::Role"],
         default_child="AWS::EC2::Instance",
         tokens=lambda scope, id, world: _host(scope, id, world, instance_type=world.token("Type")),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "EksPlatform": Row(
         make=_platform,
@@ -149,7 +149,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::SSM::Document"],
         default_child="AWS::SSM::Association",
         tokens=lambda scope, id, world: _platform(scope, id, world, {"FileSystemId": world.token("FileSystem")}),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "EksScheduledStart": Row(
         make=_start,
@@ -159,7 +159,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::Scheduler::Schedule",
         tokens=No("a time that only a deployment knows cannot be converted to UTC"),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "EksAddOn": Row(
         make=lambda scope, id, world: eks.EksAddOn(scope, id, cluster=_control_plane(world), name="coredns"),
@@ -171,7 +171,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: eks.EksAddOn(
             scope, id, cluster=_control_plane(world), name="coredns", version=world.token("Version")
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "EksCluster": Row(
         metrics=True,
@@ -184,7 +184,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: control_plane(
             scope, id, world, admins=[world.token("Admin")], public_access_cidrs=[world.token("Office")]
         ),
-        twin=Twin(make=_imported, interface=eks.IEksCluster),
+        imported=Imported(make=_imported, interface=eks.IEksCluster),
         uses={"node group of the CDK": _node_group_of_the_cdk},
     ),
     "EksKarpenter": Row(
@@ -203,7 +203,7 @@ ROWS: dict[str, Row] = {
             name="llama",
             node_role=iam.Role.from_role_arn(scope, f"{id}Nodes", world.token("RoleArn")),
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "EksNodeGroup": Row(
         metrics=No(
@@ -216,7 +216,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::EKS::Nodegroup"],
         default_child="AWS::EKS::Nodegroup",
         tokens=lambda scope, id, world: managed_nodes(scope, id, world, subnet=_subnet(scope, id, world)),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: eks.EksNodeGroup.from_eks_node_group_attributes(
                 scope,
                 id,
@@ -235,7 +235,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::IAM::Role",
         tokens=No("it takes no text"),
-        twin=Twin(make=lambda scope, id: eks.EksNodeRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
+        imported=Imported(make=lambda scope, id: eks.EksNodeRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
     ),
     "EksSelfManagedNodeGroup": Row(
         alarms=True,
@@ -247,7 +247,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::AutoScaling::AutoScalingGroup"],
         default_child="AWS::AutoScaling::AutoScalingGroup",
         tokens=lambda scope, id, world: _self_managed(scope, id, world, _subnet(scope, id, world)),
-        twin=No("an existing one is imported as AutoScalingGroup of the CDK"),
+        imported=No("an existing one is imported as AutoScalingGroup of the CDK"),
     ),
     "KubernetesPlatform": Row(
         make=_kubernetes_platform,
@@ -257,7 +257,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::EC2::Instance", "AWS::IAM::Role"],
         default_child=No("its host and its platform are of equal rank"),
         tokens=No("it takes a cluster file"),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "KubernetesCluster": Row(
         make=_kubernetes_cluster,
@@ -267,6 +267,6 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child=No("its control plane may be an existing one"),
         tokens=No("it takes a cluster file"),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
 }

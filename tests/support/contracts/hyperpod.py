@@ -11,7 +11,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from support import ROOT
-from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
 from ultracluster import clusterfile, hyperpod, network, observability, storage
 
@@ -138,7 +138,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::SageMaker::Cluster", "AWS::IAM::Role"],
         default_child="AWS::SageMaker::Cluster",
         tokens=_of_tokens,
-        twin=Twin(make=_imported, interface=hyperpod.IHyperPodCluster),
+        imported=Imported(make=_imported, interface=hyperpod.IHyperPodCluster),
     ),
     "HyperPodRole": Row(
         make=lambda scope, id, world: hyperpod.HyperPodRole(scope, id),
@@ -148,7 +148,9 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::IAM::Role",
         tokens=No("it takes no text"),
-        twin=Twin(make=lambda scope, id: hyperpod.HyperPodRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole),
+        imported=Imported(
+            make=lambda scope, id: hyperpod.HyperPodRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole
+        ),
     ),
     "HyperPodAutoscalerRole": Row(
         make=lambda scope, id, world: hyperpod.HyperPodAutoscalerRole(scope, id),
@@ -160,7 +162,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: hyperpod.HyperPodAutoscalerRole(
             scope, id, volume_key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn"))
         ),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: hyperpod.HyperPodAutoscalerRole.from_role_arn(scope, id, _ROLE), interface=iam.IRole
         ),
     ),
@@ -174,7 +176,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: _metrics(
             scope, id, world, role=iam.Role.from_role_arn(scope, f"{id}Own", world.token("RoleArn"))
         ),
-        twin=No("no other construct refers to it"),
+        imported=No("no other construct refers to it"),
     ),
     "HyperPodInferenceAddOn": Row(
         make=_inference,
@@ -186,7 +188,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: _inference(
             scope, id, world, issuer_url=world.token("Issuer"), hyperpod_cluster_arn=world.token("ClusterArn")
         ),
-        twin=No("no other construct refers to it"),
+        imported=No("no other construct refers to it"),
     ),
     "HyperPodTaskGovernance": Row(
         make=_governance,
@@ -196,7 +198,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::SageMaker::ClusterSchedulerConfig"],
         default_child=No("it is a policy and a quota for each team"),
         tokens=lambda scope, id, world: _governance(scope, id, world, cluster_arn=world.token("ClusterArn")),
-        twin=No("no other construct refers to it"),
+        imported=No("no other construct refers to it"),
     ),
     "HyperPodKubernetesCluster": Row(
         make=_kubernetes_of_file,
@@ -206,7 +208,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role", "AWS::S3::Bucket"],
         default_child=No("its control plane may be an existing one"),
         tokens=No("it takes a cluster file"),
-        twin=No("no other construct refers to it"),
+        imported=No("no other construct refers to it"),
     ),
     "HyperPodSlurmCluster": Row(
         make=_of_file,
@@ -216,7 +218,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role", "AWS::S3::Bucket"],
         default_child=No("it is a role, a bucket and parameters; the cluster is in the scope of the nodes"),
         tokens=No("it takes a cluster file"),
-        twin=No("no other construct refers to it"),
+        imported=No("no other construct refers to it"),
     ),
     "HyperPodScripts": Row(
         make=lambda scope, id, world: hyperpod.HyperPodScripts(
@@ -228,7 +230,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3::Bucket", "AWS::Lambda::Function", "AWS::IAM::Role"],
         default_child=No("it is a bucket and what fills it"),
         tokens=_scripts_of_tokens,
-        twin=No("its location is its content, so another stack creates the same in the bucket that it is given"),
+        imported=No("its location is its content, so another stack creates the same in the bucket that it is given"),
         uses={
             "an existing bucket": lambda subject, stack, world: hyperpod.HyperPodScripts(
                 stack, "More", scripts=_SCRIPTS, bucket=s3.Bucket.from_bucket_name(stack, "Old", "sagemaker-old")

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from support.contracts._row import Connects, No, Row, Twin
+from support.contracts._row import Connects, Imported, No, Row
 from ultracluster import network
 
 _ZONE = "use2-az1"
@@ -44,7 +44,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: network.EfaSecurityGroup(
             scope, id, vpc=world.vpc, description=world.token("Description")
         ),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: network.EfaSecurityGroup.from_security_group_id(scope, id, "sg-0123456789abcdef0"),
             interface=ec2.ISecurityGroup,
         ),
@@ -67,7 +67,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::RouteTable", "AWS::EC2::NatGateway"],
         default_child="AWS::EC2::VPC",
         tokens=No("zone and address ranges decide what is created, so they must be known at synthesis"),
-        twin=Twin(make=_imported_network, interface=network.IClusterNetwork),
+        imported=Imported(make=_imported_network, interface=network.IClusterNetwork),
         uses={
             "instance": lambda subject, stack, world: ec2.Instance(
                 stack,
@@ -94,6 +94,6 @@ ROWS: dict[str, Row] = {
             vpc=world.vpc,
             subnet=ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", world.token("Subnet")),
         ),
-        twin=No("nothing refers to it"),
+        imported=No("nothing refers to it"),
     ),
 }

@@ -6,7 +6,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
 from ultracluster import observability
 
@@ -97,7 +97,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: observability.AlertTopic(
             scope, id, topic=sns.Topic.from_topic_arn(scope, f"{id}Topic", world.token("Topic")), email="a@example.com"
         ),
-        twin=No("`topic` imports an existing topic"),
+        imported=No("`topic` imports an existing topic"),
     ),
     "AnomalyDetector": Row(
         make=_detector_of,
@@ -107,7 +107,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::APS::AnomalyDetector"],
         default_child="AWS::APS::AnomalyDetector",
         tokens=lambda scope, id, world: _detector(scope, id, world.token("Workspace")),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "GrafanaContent": Row(
         make=lambda scope, id, world: _content(scope, id),
@@ -117,7 +117,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::Lambda::Function"],
         default_child=No("it is a custom resource, which the CDK wraps"),
         tokens=lambda scope, id, world: _content(scope, id, world.token("Workspace")),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "GrafanaWorkspace": Row(
         make=lambda scope, id, world: observability.GrafanaWorkspace(scope, id, name="llama"),
@@ -127,7 +127,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::Grafana::Workspace",
         tokens=lambda scope, id, world: observability.GrafanaWorkspace(scope, id, name=world.token("Name")),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: observability.GrafanaWorkspace.from_workspace_attributes(
                 scope, id, workspace_id=_GRAFANA_ID
             ),
@@ -146,7 +146,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: observability.PrometheusEndpoint(
             scope, id, vpc=world.vpc, subnet=ec2.Subnet.from_subnet_id(scope, f"{id}Subnet", world.token("Subnet"))
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PrometheusRules": Row(
         make=lambda scope, id, world: _rules(scope, id, _workspace(scope, f"{id}Workspace")),
@@ -160,7 +160,7 @@ ROWS: dict[str, Row] = {
             id,
             observability.PrometheusWorkspace.from_workspace_arn(scope, f"{id}Workspace", world.token("Workspace")),
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PrometheusScraper": Row(
         make=lambda scope, id, world: _scraper(scope, id, world),
@@ -170,7 +170,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::APS::Scraper"],
         default_child="AWS::APS::Scraper",
         tokens=lambda scope, id, world: _scraper(scope, id, world, world.token("Workspace")),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PrometheusWorkspace": Row(
         alarms=True,
@@ -182,7 +182,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::APS::Workspace", "AWS::APS::RuleGroupsNamespace", "AWS::Logs::LogGroup"],
         default_child="AWS::APS::Workspace",
         tokens=lambda scope, id, world: _workspace(scope, id, world.token("Alias")),
-        twin=Twin(make=_imported, interface=observability.IPrometheusWorkspace),
+        imported=Imported(make=_imported, interface=observability.IPrometheusWorkspace),
         uses={
             "data source": lambda subject, stack, world: subject.grants.query(
                 observability.GrafanaWorkspace(stack, "Grafana", name="llama")
@@ -206,6 +206,6 @@ ROWS: dict[str, Row] = {
         ],
         default_child="AWS::AutoScaling::AutoScalingGroup",
         tokens=lambda scope, id, world: _server(scope, id, world, world.token("Workspace")),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
 }

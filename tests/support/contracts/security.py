@@ -3,7 +3,7 @@
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 
-from support.contracts._row import No, Row, Twin
+from support.contracts._row import Imported, No, Row
 from ultracluster import security
 
 ROWS: dict[str, Row] = {
@@ -15,7 +15,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::IAM::Role",
         tokens=lambda scope, id, world: security.NodeRole(scope, id, path=world.token("Path")),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: security.NodeRole.from_role_arn(scope, id, "arn:aws:iam::123456789012:role/Nodes"),
             interface=iam.IRole,
         ),

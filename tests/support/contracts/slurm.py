@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from support import ROOT
-from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
 from ultracluster import clusterfile, compute, network, slurm, storage
 from ultracluster.boot import NodeBoot, NodeFile, User, boot_script
@@ -111,7 +111,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::ImageBuilder::Image", "AWS::ImageBuilder::ImagePipeline", "AWS::SSM::Parameter"],
         default_child=No("it is a pipeline for each architecture"),
         tokens=No("it takes a cluster file"),
-        twin=No("existing images are named in the cluster file"),
+        imported=No("existing images are named in the cluster file"),
     ),
     "NodeUsers": Row(
         make=lambda scope, id, world: slurm.NodeUsers(
@@ -123,7 +123,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::SSM::Parameter"],
         default_child=No("it is a set of parameters"),
         tokens=_NO_TOKENS,
-        twin=No("nodes know it by the name of the cluster"),
+        imported=No("nodes know it by the name of the cluster"),
     ),
     "PcsAdministratorPolicy": Row(
         make=lambda scope, id, world: slurm.PcsAdministratorPolicy(
@@ -135,7 +135,7 @@ ROWS: dict[str, Row] = {
         tags=No("IAM has no tags of managed policies in CloudFormation"),
         default_child="AWS::IAM::ManagedPolicy",
         tokens=_NO_TOKENS,
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PcsCluster": Row(
         metrics=True,
@@ -146,7 +146,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::PCS::Cluster", "AWS::IAM::Role"],
         default_child="AWS::PCS::Cluster",
         tokens=_controller_of_tokens,
-        twin=Twin(make=_imported, interface=slurm.IPcsCluster),
+        imported=Imported(make=_imported, interface=slurm.IPcsCluster),
     ),
     "PcsClusterLogs": Row(
         alarms=True,
@@ -162,7 +162,7 @@ ROWS: dict[str, Row] = {
             cluster=_of_world(world, "Slurm", controller),
             key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn")),
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PcsComputeNodeGroup": Row(
         metrics=_NO_METRICS,
@@ -187,7 +187,7 @@ ROWS: dict[str, Row] = {
             template=_template(scope, f"{id}Template", world),
             count=2,
         ),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: slurm.PcsComputeNodeGroup.from_pcs_compute_node_group_attributes(
                 scope, id, cluster=_imported(scope, f"{id}Slurm"), node_group_id="pcs_def456", name="train"
             ),
@@ -213,7 +213,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child=No("it is several schedules of equal rank"),
         tokens=_NO_TOKENS,
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PcsLoginNodeGroup": Row(
         metrics=_NO_METRICS,
@@ -232,7 +232,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::PCS::ComputeNodeGroup"],
         default_child=No("its main child is a PcsComputeNodeGroup, `node_group`"),
         tokens=No("its node group takes them"),
-        twin=No("an existing one is imported as PcsComputeNodeGroup"),
+        imported=No("an existing one is imported as PcsComputeNodeGroup"),
     ),
     "PcsNodeLogs": Row(
         make=lambda scope, id, world: slurm.PcsNodeLogs(scope, id, cluster=_of_world(world, "Slurm", controller)),
@@ -247,7 +247,7 @@ ROWS: dict[str, Row] = {
             cluster=_of_world(world, "Slurm", controller),
             key=kms.Key.from_key_arn(scope, f"{id}Key", world.token("KeyArn")),
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PcsNodeRole": Row(
         make=lambda scope, id, world: slurm.PcsNodeRole(scope, id),
@@ -257,7 +257,9 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::IAM::Role",
         tokens=No("it takes no text"),
-        twin=Twin(make=lambda scope, id: slurm.PcsNodeRole.from_role_arn(scope, id, _PROFILE), interface=iam.IRole),
+        imported=Imported(
+            make=lambda scope, id: slurm.PcsNodeRole.from_role_arn(scope, id, _PROFILE), interface=iam.IRole
+        ),
     ),
     "PcsQueue": Row(
         make=lambda scope, id, world: slurm.PcsQueue(
@@ -287,7 +289,7 @@ ROWS: dict[str, Row] = {
                 )
             ],
         ),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "PcsUserPolicy": Row(
         make=lambda scope, id, world: slurm.PcsUserPolicy(
@@ -299,7 +301,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::SSM::Document"],
         default_child="AWS::IAM::ManagedPolicy",
         tokens=_NO_TOKENS,
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "SlurmAccounts": Row(
         make=lambda scope, id, world: slurm.SlurmAccounts(
@@ -314,7 +316,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::SSM::Document"],
         default_child="AWS::SSM::Association",
         tokens=_NO_TOKENS,
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
     "SlurmCluster": Row(
         make=_slurm_cluster,
@@ -324,6 +326,6 @@ ROWS: dict[str, Row] = {
         tags=["AWS::PCS::Cluster", "AWS::IAM::Role"],
         default_child=No("its main child is a PcsCluster, `controller`"),
         tokens=No("it takes a cluster file"),
-        twin=_NOT_PASSED,
+        imported=_NOT_PASSED,
     ),
 }

@@ -49,7 +49,7 @@ def _row(make: Callable[[Construct, str, World], Any], *tagged: str) -> Row:
         tags=tagged or No("ClusterStacks sets the tags of the cluster file on them"),
         default_child=No("it has no main resource"),
         tokens=No("it takes a cluster file"),
-        twin=No("a whole cluster is imported by its parts"),
+        imported=No("a whole cluster is imported by its parts"),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from support.contracts._row import Connects, Grants, No, Row, Twin
+from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
 from ultracluster import storage
 from ultracluster.planning.home import size_openzfs
@@ -64,7 +64,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::FSx::FileSystem", "AWS::EC2::SecurityGroup", "AWS::Logs::LogGroup"],
         default_child="AWS::FSx::FileSystem",
         tokens=lambda scope, id, world: lustre(scope, id, world, maintenance=world.token("Maintenance")),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.LustreFileSystem.from_lustre_file_system_attributes(
                 scope, id, file_system_id=FILE_SYSTEM, mount_name="fsx"
             ),
@@ -88,7 +88,7 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: association(
             scope, id, world, file_system=world.token("FileSystem"), prefix=world.token("Prefix")
         ),
-        twin=No("nothing refers to an existing association"),
+        imported=No("nothing refers to an existing association"),
     ),
     "ColdDataRelease": Row(
         make=release,
@@ -98,7 +98,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::IAM::Role"],
         default_child="AWS::Scheduler::Schedule",
         tokens=lambda scope, id, world: release(scope, id, world, schedule=world.token("Schedule")),
-        twin=No("nothing refers to an existing schedule"),
+        imported=No("nothing refers to an existing schedule"),
     ),
     "DataBucket": Row(
         metrics=True,
@@ -109,7 +109,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3::Bucket"],
         default_child="AWS::S3::Bucket",
         tokens=No("every argument is a construct or is known at synthesis"),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.DataBucket.from_data_bucket_attributes(scope, id, bucket_name="my-data"),
             interface=storage.IDataBucket,
         ),
@@ -128,7 +128,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3::Bucket"],
         default_child="AWS::S3::Bucket",
         tokens=No("every argument is known at synthesis"),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.LogBucket.from_log_bucket_attributes(scope, id, bucket_name="my-logs"),
             interface=storage.IDataBucket,
         ),
@@ -146,7 +146,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3Express::DirectoryBucket"],
         default_child="AWS::S3Express::DirectoryBucket",
         tokens=No("zone and name are checked at synthesis"),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.ExpressBucket.from_express_bucket_attributes(
                 scope, id, bucket_name="scratch--use2-az1--x-s3"
             ),
@@ -163,7 +163,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::EFS::FileSystem", "AWS::EC2::SecurityGroup"],
         default_child="AWS::EFS::FileSystem",
         tokens=No("every argument is a construct or is known at synthesis"),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.EfsHome.from_efs_home_attributes(scope, id, file_system_id=FILE_SYSTEM),
             interface=storage.ISharedFileSystem,
         ),
@@ -178,7 +178,7 @@ ROWS: dict[str, Row] = {
         tags=No("the server exists; nothing of it is created"),
         default_child=No("the server exists; nothing of it is created"),
         tokens=No("its address is an argument of the boot script of nodes, and in no template of its own"),
-        twin=No("it is an import"),
+        imported=No("it is an import"),
     ),
     "OpenZfsHome": Row(
         alarms=True,
@@ -190,7 +190,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::FSx::FileSystem", "AWS::FSx::Volume", "AWS::EC2::SecurityGroup"],
         default_child="AWS::FSx::FileSystem",
         tokens=lambda scope, id, world: openzfs(scope, id, world, client_ranges=world.token("Clients")),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.OpenZfsHome.from_open_zfs_home_attributes(
                 scope, id, file_system_id=FILE_SYSTEM, volume_id="fsvol-0123456789abcdef0"
             ),
@@ -207,7 +207,7 @@ ROWS: dict[str, Row] = {
         tags=["AWS::S3Files::FileSystem", "AWS::EC2::SecurityGroup", "AWS::IAM::Role"],
         default_child="AWS::S3Files::FileSystem",
         tokens=lambda scope, id, world: s3_files(scope, id, world, prefix=f"{world.token('Prefix')}/"),
-        twin=Twin(
+        imported=Imported(
             make=lambda scope, id: storage.S3FilesHome.from_s3_files_home_attributes(
                 scope,
                 id,

@@ -94,9 +94,9 @@ def check_interfaces(instance_type: InstanceType | str, rows: Iterable[Interface
         if places.count((card, device)) > 1
     ]
     with_efa = [row.card for row in ordered if row.kind != "interface"]
-    problems += [f"card {card} takes one EFA device" for card in dict.fromkeys(with_efa) if with_efa.count(card) > 1]
+    problems += [f"card {card} supports one EFA device" for card in dict.fromkeys(with_efa) if with_efa.count(card) > 1]
     if len(with_efa) > record.max_efa:
-        problems.append(f"it takes {record.max_efa} EFA devices, got {len(with_efa)}")
+        problems.append(f"it supports {record.max_efa} EFA devices, got {len(with_efa)}")
     if problems:
         raise ValueError(
             f"{record.name} can't have these interfaces: {'; '.join(problems)}; "
@@ -112,7 +112,7 @@ def _row_problem(row: Interface, cards: Mapping[int, NetworkCard]) -> str | None
     if row.kind not in card.kinds:
         return f"card {row.card} offers {', '.join(card.kinds)}, not {row.kind}"
     if not 0 <= row.device < card.max_interfaces:
-        return f"card {row.card} takes {card.max_interfaces} interfaces, so device {row.device} is out of range"
+        return f"card {row.card} supports {card.max_interfaces} interfaces, so device {row.device} is out of range"
     if (row.card, row.device) == (0, 0) and row.kind == "efa-only":
         return "the primary interface needs an address, and efa-only has none"
     return None
@@ -183,16 +183,16 @@ def _problem(record: InstanceType, layout: Layout, rows: tuple[Interface, ...]) 
         return problem
     if layout == "all-efa" and record.efa_cards and not _efa_cards(record, "efa", record.efa_cards):
         named = ", ".join(map(str, record.efa_cards))
-        return f"the cards that carry its EFA devices ({named}) take efa-only"
+        return f"the cards that carry its EFA devices ({named}) support efa-only alone"
     used = sum(row.kind != "interface" for row in rows)
     requested = _usable_efa(record)
     if record.supports_efa and not requested:
-        return "no card takes its EFA devices"
+        return "no card supports its EFA devices"
     if used < requested:
         return f"{used} of its {requested} EFA devices would be used"
     if layout == "max-ip" and rows == _rows(record, "one-ip"):
         if record.extra_ena_cards == ():
-            return "an ENA interface on a further card takes bandwidth from the EFA device that shares its physical NIC"
+            return "an ENA interface on a further card uses bandwidth from the EFA device that shares its physical NIC"
         return "no further card has room for an ENA interface beside its EFA device"
     return None
 

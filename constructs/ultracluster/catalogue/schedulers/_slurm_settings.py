@@ -188,7 +188,7 @@ _TOPOLOGY = "PCS derives the topology from the UltraServers of the node groups"
 _IDLE = "write scale-down-idle-time"
 _IMAGE = "it belongs into the image"
 #: Settings of slurm.conf that PCS takes in no place, though people look for them, each with what to do instead.
-NOT_TAKEN: Annotated[Mapping[str, str], Stated(_GUIDE, columns="name of a setting: why PCS does not take it")] = (
+NOT_TAKEN: Annotated[Mapping[str, str], Stated(_GUIDE, columns="name of a setting: why PCS does not accept it")] = (
     MappingProxyType(
         {
             **dict.fromkeys(("ClusterName", "SlurmctldHost", "SlurmctldPort", "SlurmdPort", "SlurmUser"), _OF_PCS),

@@ -26,7 +26,7 @@ from ultracluster.planning.lustre import check_associations as association_error
 _BY_RULE = {rule: shared(rule) for rule in (BOTH_WAYS, EXPORTS_DELETIONS, UNVERSIONED)}
 _ASSOCIATION_FOREIGN_BUCKET = shared("association-foreign-bucket")
 _ASSOCIATION_MOVES_NOTHING = warning(
-    "association-moves-nothing", "A link to the new data bucket neither imports nor exports."
+    "association-moves-nothing", "A data repository association with the new data bucket neither imports nor exports."
 )
 _ASSOCIATION_FOREIGN_KEY = shared("association-foreign-key")
 _ASSOCIATION_FOREIGN_FILE_SYSTEM = shared("association-foreign-file-system")
@@ -39,7 +39,7 @@ _OVERLAP = shared(ASSOCIATION_OVERLAP)
 _RELEASE = shared(RELEASE_TASK)
 
 _PATH: Path = ("storage", "lustre")
-_EXPORT = "write export: [NEW, CHANGED] at a link"
+_EXPORT = "write export: [NEW, CHANGED] at one"
 
 
 def check_associations(draft: Draft) -> Iterator[Problem]:
@@ -52,7 +52,8 @@ def check_associations(draft: Draft) -> Iterator[Problem]:
         if path == lustre.mount or path.startswith(f"{lustre.mount}/"):
             inside = path.removeprefix(lustre.mount) or "/"
             message = (
-                "links are called by their path on the file system itself, whatever `mount` is, and nodes would see "
+                "an association is named by its path on the file system itself, whatever `mount` is, and nodes "
+                "would see "
                 f"this one at {lustre.mount}{path}; write {inside}, which they see at {lustre.mount}"
                 f"{inside.rstrip('/')}"
             )
@@ -85,7 +86,10 @@ def check_file_system(lustre: Lustre) -> Iterator[Problem]:
 def _check_each(links: list[Association], region: str) -> Iterator[Problem]:
     most = repositories.MOST_ASSOCIATIONS
     if len(links) > most:
-        message = f"a file system has at most {most} links, got {len(links)}; link a common parent of some of them"
+        message = (
+            f"a file system supports at most {most} data repository associations, got {len(links)}; name a common "
+            f"parent of some of them"
+        )
         yield _LIMIT((*_PATH, "data-repository-associations"), message, at_key=True)
     for number, link in enumerate(links):
         path = (*_PATH, "data-repository-associations", link.path)
@@ -107,7 +111,10 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
         message = f"is counted in whole days, 1 d at least, got {release.after}"
         yield _RELEASE((*_PATH, "release-task", "after"), message)
     if not any(link.export for link in lustre.data_repository_associations.values()):
-        message = f"no link exports, so nothing is known to be in S3 that could be dropped; {_EXPORT}, or remove it"
+        message = (
+            f"no data repository association exports, so nothing is known to be in S3 that could be released; "
+            f"{_EXPORT}, or remove it"
+        )
         yield _RELEASE((*_PATH, "release-task"), message, at_key=True)
 
 
@@ -133,7 +140,8 @@ def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if buckets:
         yield (
             _ASSOCIATION_FOREIGN_BUCKET,
-            f"{', '.join(buckets)}: an existing bucket may be locked, expire what is linked, or send notifications "
+            f"{', '.join(buckets)}: an existing bucket may be locked, expire objects of the association, or send "
+            f"notifications "
             f"that clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
         )
     of_data_bucket = {
@@ -145,7 +153,8 @@ def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if idle and existing is None:
         yield (
             _ASSOCIATION_MOVES_NOTHING,
-            f"{', '.join(idle)}: without import and export a link shows what is in S3 when it is created, and the data "
+            f"{', '.join(idle)}: without import and export an association shows what is in S3 when it is created, "
+            f"and the data "
             "bucket is empty when it is made with it; write import: [NEW, CHANGED], or export: [NEW, CHANGED]",
         )
     key = existing.key if existing else cluster.encryption_key
@@ -157,6 +166,7 @@ def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if lustre.data_repository_associations and lustre.existing is not None:
         yield (
             _ASSOCIATION_FOREIGN_FILE_SYSTEM,
-            f"{lustre.existing.id}: check that this file system takes links: Lustre 2.12 or 2.15, "
-            "neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other links that overlap",
+            f"{lustre.existing.id}: check that this file system supports data repository associations: Lustre 2.12 "
+            f"or 2.15, "
+            "neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other associations that overlap",
         )

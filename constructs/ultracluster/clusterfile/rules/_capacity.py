@@ -40,7 +40,8 @@ _SPOT_ROLE = warning(
 )
 _NOT_OFFERED = warning("not-offered", "A GPU type is not known to be offered in its zone.")
 _BLOCK_NOT_SOLD = warning(
-    "capacity-block-not-sold", "A GPU type is not known to be sold as a Capacity Block in its Region or Local Zone."
+    "capacity-block-not-sold",
+    "A GPU type is not known to be available as a Capacity Block in its Region or Local Zone.",
 )
 _RESERVATION_SIZE = warning("reservation-size", "A reservation is assumed to be an ODCR with enough instances.")
 _RESERVATION_UNUSED = warning("reservation-unused", "A reservation holds more instances than the file uses.")
@@ -48,10 +49,14 @@ _BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC."
 _CONTROLLER_FULL = warning(
     "controller-full", "The controller has no room for another instance; a larger one is a new cluster."
 )
-NODE_GROUP_QUOTA = warning("node-group-quota", "More node groups, or queues, than PCS gives a cluster by default.")
-_VCPU_QUOTA = warning("vcpu-quota", "Nodes with GPUs, on demand or Spot, take more vCPUs than a new account has.")
+NODE_GROUP_QUOTA = warning(
+    "node-group-quota", "More node groups, or queues, than the default quota of AWS PCS for a cluster."
+)
+_VCPU_QUOTA = warning(
+    "vcpu-quota", "Nodes with GPUs, on demand or Spot, need more vCPUs than the default quota of a new account."
+)
 _INSTANCES_IN_CAPACITY_BLOCKS = warning(
-    "instances-in-capacity-blocks", "More instances in Capacity Blocks than an organization has on one day."
+    "instances-in-capacity-blocks", "More instances in Capacity Blocks than an organization can have on one day."
 )
 
 
@@ -126,7 +131,7 @@ def _blocks_sold(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
         words = [f"{name} in {_place(zone)} (but in {listed(CAPACITY_BLOCKS[name])})" for name, zone in unsold]
         yield (
             _BLOCK_NOT_SOLD,
-            f"not known to be sold as a Capacity Block: {'; '.join(words)}; AWS lists what it sells: aws ec2 "
+            f"not known to be available as a Capacity Block: {'; '.join(words)}; AWS lists its offerings: aws ec2 "
             "describe-capacity-block-offerings",
         )
 
@@ -187,7 +192,7 @@ def warn_slurm_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _IMEX_PROLOG,
             f"{listed(ultra)}: GPUs of several nodes share memory over NVLink only when a prolog sets NVIDIA IMEX up "
-            "for each job, and slurm.health: false takes it away; leave it on, or put AWS's on a path that every node "
+            "for each job, and slurm.health: false removes it; leave it on, or put AWS's on a path that every node "
             'sees, and name it: slurm: {settings: {Prolog: /..., PrologFlags: "Alloc,NoHold"}}',
         )
     if cluster.instances == pcs.SIZES.get(cluster.controller_size, 0) < max(pcs.SIZES.values()):

@@ -7,7 +7,7 @@ from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
 
-_SIZE = error("compute-stack-size", "CloudFormation takes 500 resources and 1,000,000 bytes in a template.")
+_SIZE = error("compute-stack-size", "CloudFormation accepts 500 resources and 1,000,000 bytes in a template.")
 _ONE = error("compute-stack-queue", "A queue refers to each of its node groups, which are in its stack.")
 _ELASTIC = error("compute-stack-elastic", "Karpenter launches the nodes of an elastic group, which no stack holds.")
 _GAP = error("compute-stack-number", "Stacks are numbered from 1, without gaps.")
@@ -58,7 +58,8 @@ def check_compute_stacks(draft: Draft) -> Iterator[Problem]:
             )
             message = (
                 f"stack {stack.number} has {len(stack.groups)} node groups, which make up to {stack.resources} "
-                f"resources and {stack.bytes:,} bytes; CloudFormation takes 500 and 1,000,000, of which a part is kept "
+                f"resources and {stack.bytes:,} bytes; CloudFormation accepts 500 and 1,000,000, of which a part is "
+                f"kept "
                 f"free; {fix}"
             )
             yield _SIZE(path, message)

@@ -30,7 +30,7 @@ def check_directory(draft: Draft) -> Iterator[Problem]:
         message = (
             "has its servers outside the new VPC of internet: false, which has no route to them. Use network.existing; "
             "or deploy the Network stack, connect its VPC to servers and DNS by peering or a transit gateway, "
-            f"take an image with sssd-ldap and sssd-tools, and write accept: {{{_ROUTE.id}: the VPC is peered}}"
+            f"use an image with sssd-ldap and sssd-tools, and write accept: {{{_ROUTE.id}: the VPC is peered}}"
         )
         yield _ROUTE(_PATH, message, at_key=True)
 

@@ -40,9 +40,11 @@ _UNKNOWN_RULE = error("unknown-rule", "`accept` names rules by their ids.")
 _NOT_ACCEPTABLE = error(
     "not-acceptable", "An error that would lose data, or that cannot be deployed, cannot be accepted."
 )
-_UNKNOWN_ZONE = error("unknown-zone", "A zone must be in a known region, so that its facts are known.", acceptable=True)
-_ZONE = error("zone-region", "Zones must be in the region of the cluster.")
-_ARN = error("arn-region", "CloudFormation and the services use resources of their own region and partition.")
+_UNKNOWN_ZONE = error(
+    "unknown-zone", "The zone must be in a Region of the catalogue, so that its facts are known.", acceptable=True
+)
+_ZONE = error("zone-region", "Zones must be in the Region of the cluster.")
+_ARN = error("arn-region", "CloudFormation and the services use resources of their own Region and partition.")
 _PCS_REGION = shared("pcs-region")
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks.")
@@ -79,8 +81,8 @@ def _check_accept(draft: Draft) -> Iterator[Problem]:
 def _check_region(draft: Draft) -> Iterator[Problem]:
     if draft.orchestrator and draft.region in REGIONS.values() and draft.region not in pcs.REGIONS:
         message = (
-            f"AWS PCS is not available in {draft.region}; use another region, or orchestrator: kubernetes, which EKS "
-            "runs in every region"
+            f"AWS PCS is not available in {draft.region}; use another Region, or orchestrator: kubernetes, which EKS "
+            "runs in every Region"
         )
         yield _PCS_REGION(("region",), message)
 
@@ -100,12 +102,12 @@ def _check_regions_of_zones(draft: Draft) -> Iterator[Problem]:
             continue
         if prefix is None:
             message = (
-                f"{draft.region} is no region that is known, and the zone {zone} is in {inside}; did you mean {inside}?"
+                f"{draft.region} is not a known Region, and the zone {zone} is in {inside}; did you mean {inside}?"
             )
             yield _ZONE(("region",), message)
             continue
-        where = f"is in {inside}" if inside else "is in no region that is known"
-        message = f"{zone} {where}, and the region is {draft.region}; the ids of its zones begin with {prefix}-"
+        where = f"is in {inside}" if inside else "is in no known Region"
+        message = f"{zone} {where}, and the Region is {draft.region}; the ids of its zones begin with {prefix}-"
         yield (_ZONE if inside else _UNKNOWN_ZONE)(path, message)
 
 
@@ -151,7 +153,7 @@ def _check_regions_of_arns(draft: Draft, arns: Iterable[tuple[Path, str | None]]
     for path, arn in arns:
         region = arn.split(":")[3] if arn else None
         if cluster_region and region and region != cluster_region:
-            yield _ARN(path, f"is in {region}, and must be in the cluster's region, {cluster_region}")
+            yield _ARN(path, f"is in {region}, and must be in the cluster's Region, {cluster_region}")
         elif arn and (message := partition_problem(arn, cluster_region)):
             yield _ARN(path, message)
 

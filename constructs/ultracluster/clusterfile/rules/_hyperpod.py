@@ -16,19 +16,23 @@ from ultracluster.planning.capacity import OnDemand, Spot, TrainingPlan
 
 _TYPE = shared("hyperpod-type")
 _REGION = shared("hyperpod-region")
-_NAME = error("hyperpod-name", "HyperPod takes some names of clusters and groups only, and has groups of its own.")
+_NAME = error(
+    "hyperpod-name", "HyperPod accepts letters, digits and hyphens in names, and reserves some names of groups."
+)
 _SPOT = error("hyperpod-spot", "HyperPod launches Spot instances for Kubernetes only.")
 _SLURM = error("hyperpod-slurm", "HyperPod runs Slurm by its image and its API, which have no such setting.")
 NODES = error("hyperpod-nodes", "HyperPod launches its nodes itself, without a launch template of the account.")
 _PARTITION = error("hyperpod-partition", "HyperPod puts a node group into one partition, which has no settings.")
-_STORAGE = error("hyperpod-storage", "HyperPod mounts FSx for Lustre itself, with EFA where both sides have it.")
+_STORAGE = error("hyperpod-storage", "HyperPod mounts FSx for Lustre itself, with EFA where both sides support it.")
 _PRIVATE = error("hyperpod-private", "AWS does not publish the endpoints and buckets that HyperPod nodes need.")
 _ACCOUNTING = error("hyperpod-accounting", "An accounting database needs continuous provisioning.")
 _KEY = error("hyperpod-volume-key", "A key of the volumes needs continuous provisioning.")
-_PLAN = error("hyperpod-training-plan", "A training plan is used in the account that bought it.", acceptable=True)
+_PLAN = error(
+    "hyperpod-training-plan", "A training plan can be used only in the account that purchased it.", acceptable=True
+)
 _SCRIPT = error("hyperpod-script", "HyperPod runs scripts once on a new node, after its image has started Slurm.")
 MODE = error("hyperpod-mode", "Some settings of HyperPod are for Slurm, and others for Kubernetes.")
-_QUOTA = warning("hyperpod-quota", "Nodes on demand need quotas of SageMaker, which a new account does not have.")
+_QUOTA = warning("hyperpod-quota", "On-demand nodes need quotas of SageMaker, which are 0 in a new account.")
 
 # Keys of the section `slurm`, and what takes their place. A key with its default is no request.
 _KEYS: Mapping[str, str] = {
@@ -93,7 +97,7 @@ def check_hyperpod(draft: Draft) -> Iterator[Problem]:
 def check_region(draft: Draft) -> Iterator[Problem]:
     """Check that the region has HyperPod, and that the nodes reach it."""
     if draft.region in REGIONS.values() and draft.region not in hyperpod.REGIONS:
-        yield _REGION(("region",), f"HyperPod is not available in {draft.region}; use another region or orchestrator")
+        yield _REGION(("region",), f"HyperPod is not available in {draft.region}; use another Region or orchestrator")
     if not draft.network.internet:
         message = f"nodes of HyperPod need the internet here: {_CLOSED[draft.traits.has_platform]}"
         yield _PRIVATE(("network", "internet"), f"{message}; remove it, or write orchestrator: {_other(draft)}")
@@ -133,7 +137,7 @@ def check_types(draft: Draft) -> Iterator[Problem]:
             message = (
                 f"is of the account {plan}, and the cluster is in {account}: AWS documents no sharing of training plans"
             )
-            yield _PLAN(("nodes", group.section, "capacity", "training-plan"), f"{message}; buy one in {account}")
+            yield _PLAN(("nodes", group.section, "capacity", "training-plan"), f"{message}; purchase one in {account}")
         for message in hyperpod.check_type(group.instance_type.name):
             yield _TYPE(("nodes", group.section, "type"), f"{message}; use another type")
 
@@ -166,7 +170,7 @@ def _check_nodes(draft: Draft) -> Iterator[Problem]:
                 yield _SCRIPT((*path, index, "every-boot"), message, at_key=True)
         size = _OF_THE_LIBRARY + sum(map(_size, of_nodes))
         if of_nodes and size > _LIST:
-            message = f"the list of scripts takes {size:,} of the {_LIST:,} bytes of a parameter; use fewer arguments"
+            message = f"the list of scripts has {size:,} of the {_LIST:,} bytes of a parameter; use fewer arguments"
             yield _SCRIPT(path, message, at_key=True)
 
 
@@ -268,5 +272,5 @@ def warn_hyperpod(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _QUOTA,
             f"nodes on demand need quotas of SageMaker, which are zero for GPUs in a new account: {names}; request an "
-            "increase, or buy a training plan: capacity: {training-plan: ARN}",
+            "increase, or purchase a training plan: capacity: {training-plan: ARN}",
         )

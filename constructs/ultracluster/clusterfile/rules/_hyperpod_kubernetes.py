@@ -20,17 +20,22 @@ from ultracluster.clusterfile.rules._hyperpod import (
 from ultracluster.clusterfile.rules._hyperpod_limits import check_limits
 from ultracluster.clusterfile.rules._rule import Rule, error, warning
 
-_VERSION = error("hyperpod-kubernetes-version", "HyperPod supports some versions of Kubernetes only.", acceptable=True)
+_VERSION = error(
+    "hyperpod-kubernetes-version", "HyperPod supports fewer versions of Kubernetes than EKS.", acceptable=True
+)
 _CHARTS = error("hyperpod-charts", "HyperPod refuses an EKS cluster that does not have its charts.")
-_TAINTS = error("hyperpod-taints", "HyperPod tests no nodes that have taints of others.")
-_ADD_ON = error("hyperpod-add-on", "A driver that takes the NVMe disks conflicts with the image of HyperPod.")
+_TAINTS = error("hyperpod-taints", "HyperPod does not run deep health checks on nodes with other taints.")
+_ADD_ON = error(
+    "hyperpod-add-on", "HyperPod's image uses the NVMe disks, so a driver that formats them conflicts with it."
+)
 _OPERATOR = error("hyperpod-operator", "The training operator of HyperPod works with Kueue, and with no other queue.")
 _METRICS = error("hyperpod-metrics", "The observability add-on of HyperPod needs a workspace, which metrics have.")
 _SMALL = error("hyperpod-metrics-nodes", "Pods of the observability add-on need a larger node.", acceptable=True)
 _KARPENTER = error("hyperpod-karpenter", "HyperPod runs Karpenter in clusters whose nodes it recovers.")
 _LATE = warning("hyperpod-add-on-nodes", "Add-ons of HyperPod run on its nodes, which must have joined.")
 _TEAMS = error(
-    "hyperpod-teams", "Task governance is in some regions, takes some names of teams, and no existing cluster, here."
+    "hyperpod-teams",
+    "Task governance is not available in every Region, and is not configured on an existing cluster here.",
 )
 _EXISTING = warning("hyperpod-existing", "An existing EKS cluster must have what HyperPod requires.")
 
@@ -117,14 +122,14 @@ def _is_large(group: NodeGroup) -> bool:
 def _check_governance(draft: Draft) -> Iterator[Problem]:
     requested, path = draft.kubernetes, ("kubernetes",)
     if draft.region in hyperpod.REGIONS - facts.TASK_GOVERNANCE_REGIONS:
-        message = f"is not available in {draft.region} (read 2026-11-24); write scheduler: kueue, or use another region"
+        message = f"is not available in {draft.region} (read 2026-11-24); write scheduler: kueue, or use another Region"
         yield _TEAMS((*path, "scheduler"), message)
     if requested.existing is not None:
         message = "is created with a new EKS cluster only; remove it, and create the add-on and the quotas yourself"
         yield _TEAMS((*path, "scheduler"), message)
     for name in requested.teams:
         if not facts.TEAM.fullmatch(name):
-            message = "task governance takes 1 to 40 lowercase letters, digits and hyphens; choose another name"
+            message = "task governance accepts 1 to 40 lowercase letters, digits and hyphens; choose another name"
             yield _TEAMS((*path, "teams", name), message, at_key=True)
         elif hyperpod.check_name(quota := facts.quota_name(valid(lambda: draft.name) or "a", name)):
             message = f"its quota is {quota}, with {len(quota)} of at most 63 characters; choose a shorter name"

@@ -9,7 +9,7 @@ from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile.rules._rule import error
 from ultracluster.planning.s3 import existing_bucket_problems
 
-_BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts of buckets named sagemaker-... only.")
+_BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts from buckets named sagemaker-... only.")
 _VOLUME = error("hyperpod-volume", "HyperPod mounts a second volume of a node itself.")
 _GROUPS = error("hyperpod-groups", "A cluster of HyperPod has at most 100 instance groups.")
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-26)
@@ -26,7 +26,7 @@ def check_limits(draft: Draft, *, extra: int = 0) -> Iterator[Problem]:
     most, total = hyperpod.MOST_GROUPS - extra, len(draft.node_groups)
     if total > most:
         others = f" with the {extra} of controller and login nodes" if extra else ""
-        message = f"HyperPod takes at most {hyperpod.MOST_GROUPS} groups{others}, got {total + extra}"
+        message = f"HyperPod supports at most {hyperpod.MOST_GROUPS} groups{others}, got {total + extra}"
         yield _GROUPS(("nodes",), f"{message}; use at most {most}, each with more nodes", at_key=True)
     yield from _check_bucket(draft)
     storage = draft.storage

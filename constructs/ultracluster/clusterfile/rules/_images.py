@@ -15,7 +15,7 @@ from ultracluster.planning.capacity import BuiltImage, Image, check_image, check
 _IMAGE = shared("image")
 _DRIVER = error(
     "image-driver",
-    "AWS's images for PCS and EKS, and those built from them, drive NVIDIA GPUs since Turing.",
+    "AWS's images for PCS and EKS, and those built from them, support NVIDIA GPUs of Turing and later.",
     acceptable=True,
 )
 _BUILD = error(
@@ -124,7 +124,7 @@ def _check_build(draft: Draft) -> Iterator[Problem]:
     if draft.slurm.version not in image_software.SLURM:
         known = " and ".join(image_software.SLURM)
         message = (
-            f"AWS has installers for Slurm {known} only, so that no image is built with {draft.slurm.version}; take "
+            f"AWS has installers for Slurm {known} only, so that no image is built with {draft.slurm.version}; use "
             "one of them, or write image: aws"
         )
         yield _BUILD(("slurm", "version"), message)

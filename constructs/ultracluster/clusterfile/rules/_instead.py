@@ -24,7 +24,7 @@ _SLURM_ON_KUBERNETES: Mapping[str, str] = {
     "accounting": _NO_ACCOUNTING,
     "scale-down-idle-time": "Karpenter ends idle nodes of groups with elastic: true; remove it",
     "accounting-purge-time": _NO_ACCOUNTING,
-    "rest-api": "the API server takes its place; remove it, or write kubernetes: {public-access-cidrs: [RANGE]}",
+    "rest-api": "the API server replaces it; remove it, or write kubernetes: {public-access-cidrs: [RANGE]}",
     "metrics": _EKS_SERVES,
     "settings": "no equivalent, Kubernetes has no slurm.conf; remove it",
     "health": _AGENT,

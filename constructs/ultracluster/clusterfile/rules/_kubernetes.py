@@ -25,10 +25,10 @@ _KUBERNETES_ADD_ON = warning("kubernetes-add-on", "An EKS add-on that is not in 
 _VERSION = shared("kubernetes-version")
 _TIER = shared("kubernetes-scaling-tier")
 _REGISTRY = warning(
-    "kubernetes-registry", "A registry beside Amazon ECR of the region needs more than the role of nodes."
+    "kubernetes-registry", "A registry other than Amazon ECR of the Region needs more than the role of nodes."
 )
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
-_READY = error("kubernetes-ready-timeout", "Kueue takes the nodes of pods that are not ready in time back.")
+_READY = error("kubernetes-ready-timeout", "Kueue evicts a workload whose pods are not ready in time.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
 _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
 _HYPERPOD = error("kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod need its nodes, and some much more.")
@@ -40,12 +40,15 @@ _SERVICE_CIDR = shared("kubernetes-service-cidr")
 KUBERNETES_NAME = shared("kubernetes-name")
 KUBERNETES_CHART = shared("kubernetes-chart")
 KUBERNETES_PLATFORM = shared("kubernetes-platform")
-_ZONE = error("kubernetes-zone", "EKS has no control plane in some zones.", acceptable=True)
+_ZONE = error("kubernetes-zone", "EKS does not support control plane subnets in some zones.", acceptable=True)
 _SECOND_ZONE = shared("kubernetes-second-zone")
 _ULTRASERVER = error("kubernetes-ultraserver", "UltraServers need Dynamic Resource Allocation and Amazon Linux 2023.")
 _PODS = error("kubernetes-pods", "EKS and the addresses of the first network card limit the pods of a node.")
 _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")
-_ELASTIC = error("elastic", "Karpenter launches some capacities only, in the zone and with the image of the cluster.")
+_ELASTIC = error(
+    "elastic",
+    "Karpenter launches on-demand, Spot and reserved nodes, in the zone of the cluster and with a pinned image.",
+)
 
 _HERE: Path = ("kubernetes",)
 _READY_LEAST, _READY_MOST = 300, 86_400
@@ -138,7 +141,7 @@ def _check_access(name: str, option: AddOn, path: Path, draft: Draft) -> Iterato
             message = f"needs a role for the buckets that it mounts, and the file has no data bucket; write {example}"
             yield _ADD_ON_ROLE(path, message, at_key=True)
         if option.service_account is not None:
-            yield _ADD_ON_ROLE((*path, "service-account"), "takes a role of your own; add role, or remove it")
+            yield _ADD_ON_ROLE((*path, "service-account"), "needs a role of your account; add role, or remove it")
     elif option.service_account is None and known is None:
         message = "needs the service account of its pods, which no page of AWS names; add service-account"
         yield _ADD_ON_ROLE((*path, "role"), message)
@@ -159,7 +162,7 @@ def _check_zones(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
         elif second in eks.ZONES_WITHOUT_CONTROL_PLANE or is_local_zone(second):
             yield _ZONE((*_HERE, "second-zone"), f"EKS puts no control plane into {second}")
         elif second.split("-")[0] != first.split("-")[0]:
-            yield _SECOND_ZONE((*_HERE, "second-zone"), f"{second} is in another region than {first}")
+            yield _SECOND_ZONE((*_HERE, "second-zone"), f"{second} is in another Region than {first}")
     if network.existing is not None and second is not None and second not in network.existing.subnets:
         message = f"name the existing subnet there too: network: {{existing: {{subnets: {{{second}: subnet-...}}}}}}"
         yield _SECOND_ZONE((*_HERE, "second-zone"), message)
@@ -198,12 +201,15 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
     path: Path = ("nodes", group.section)
     if draft.traits.kubernetes_nodes.own_karpenter:
         if not isinstance(group.capacity, OnDemand | Spot):
-            message = f"HyperPod's Karpenter buys on demand or Spot, and not {group.capacity.word}; remove elastic"
+            message = (
+                f"HyperPod's Karpenter launches on-demand and Spot nodes, not {group.capacity.word}; remove elastic"
+            )
             yield _ELASTIC((*path, "elastic"), message)
         return
     if not isinstance(group.capacity, OnDemand | Spot | TargetedReservation | CapacityBlock):
         message = (
-            f"Karpenter buys on demand, on the Spot market, in a reservation or a Capacity Block by its id, and not "
+            f"Karpenter launches on-demand and Spot nodes, and those of a reservation or a Capacity Block named by "
+            f"its id, not "
             f"{group.capacity.word}; remove elastic"
         )
         yield _ELASTIC((*path, "elastic"), message)
@@ -218,7 +224,7 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
         yield _ELASTIC((*path, "elastic"), message)
     if not draft.network.internet:
         # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
-        message = "Karpenter calls IAM, which has no endpoint in a VPC of another region than its own; remove elastic"
+        message = "Karpenter calls IAM, which has no endpoint in a VPC of another Region than its own; remove elastic"
         yield _ELASTIC((*path, "elastic"), message)
 
 
@@ -248,7 +254,7 @@ def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             yield (
                 _REGISTRY,
                 f"the registry is in {region}, and each node pulls its images from there, which AWS charges as traffic "
-                f"between regions; copy them to {cluster.region}",
+                f"between Regions; copy them to {cluster.region}",
             )
     unknown = [name for name in requested.add_ons if not eks_add_ons.is_known(name)]
     if unknown:

@@ -15,7 +15,7 @@ _UPDATE = error("kubernetes-update", "Only the managed node groups of EKS are up
 _UNPINNED = warning(
     "kubernetes-release-unpinned", "Without a release, a new node group gets another driver than the old ones."
 )
-_QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in one, than EKS gives by default.")
+_QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in one, than the default quota of EKS.")
 
 _KUBECTL_SKEW = warning("kubectl-skew", "kubectl supports API servers one minor version older and newer.")
 # kubectl of the package that `apply` and the admin host use: https://kubernetes.io/releases/version-skew-policy/#kubectl

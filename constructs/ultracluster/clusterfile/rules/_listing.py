@@ -97,7 +97,7 @@ def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, 
     if cluster.region not in REGIONS.values():
         yield (
             _UNKNOWN_REGION,
-            f"{cluster.region} is not a region in this release, so its zones are not checked; check the spelling",
+            f"{cluster.region} is not a Region in this release, so its zones are not checked; check the spelling",
         )
     for warn in (*_WARNINGS, *_WARNINGS_OF[cluster.traits.name]):
         yield from warn(cluster)

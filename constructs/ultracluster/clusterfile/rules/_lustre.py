@@ -38,13 +38,13 @@ from ultracluster.planning.s3 import existing_bucket_warning
 
 _EXISTING_LUSTRE = shared("existing-lustre")
 _EXISTING_BUCKET = shared("existing-bucket")
-_LUSTRE_QUOTA = warning("lustre-quota", "The file system is larger than a region gives an account by default.")
+_LUSTRE_QUOTA = warning("lustre-quota", "The file system is larger than the default quota of a Region.")
 _LUSTRE_CHECKPOINT = warning(
     "lustre-checkpoint", "The nodes are too few, or too slow, to write the checkpoint within its stall."
 )
 _LUSTRE_EFA_UNUSED = warning("lustre-efa-unused", "The file system has EFA, and no node in its zone can use it.")
 _LUSTRE_OTHER_ZONE = warning("lustre-other-zone", "Nodes reach the file system across zones.")
-_EFA_ZONE = error("lustre-efa-zone", "FSx for Lustre has EFA in some zones only.", acceptable=True)
+_EFA_ZONE = error("lustre-efa-zone", "FSx for Lustre does not support EFA in every zone.", acceptable=True)
 _TIER = shared("lustre-tier")
 
 _EFA_INTERFACES = shared("lustre-efa-interfaces")
@@ -72,7 +72,7 @@ def check_keys(lustre: Lustre) -> Iterator[Problem]:
     """Check the keys of the section that do not depend on the zone."""
     most, requested = MOST_EFA_INTERFACES, lustre.client.efa_interfaces
     if requested is not None and requested > most:
-        message = f"must be 1 to {most}, got {requested:,}; for as many as AWS's tool takes, leave it out"
+        message = f"must be 1 to {most}, got {requested:,}; for as many as AWS's tool configures, leave it out"
         yield _EFA_INTERFACES((*_PATH, "client", "efa-interfaces"), message)
     if lustre.storage_type == "INTELLIGENT_TIERING" and lustre.tier is not None:
         message = "Intelligent-Tiering has no tier; remove it, or set throughput-capacity"
@@ -117,11 +117,11 @@ def check_lustre(draft: Draft) -> Iterator[Problem]:
     zone = draft.zone
     sells, offer = lustre_offer(zone), accepted_offer(lustre, zone, accept)
     if lustre.efa and not sells.efa:
-        message = f"FSx sells no file systems with EFA in {zone}; remove it, or write efa: false"
+        message = f"FSx for Lustre does not support EFA in {zone}; remove it, or write efa: false"
         yield _EFA_ZONE((*_PATH, "efa"), message)
     if lustre.tier and lustre.tier.amount not in sells.tiers:
         tiers = ", ".join(str(tier) for tier in sells.tiers)
-        sold = f"sells the tiers {tiers} MB/s/TiB in {zone}" if tiers else f"sells no PERSISTENT_2 in {zone}"
+        sold = f"supports the tiers {tiers} MB/s/TiB in {zone}" if tiers else f"does not offer PERSISTENT_2 in {zone}"
         yield _TIER((*_PATH, "tier"), f"FSx {sold}, got {lustre.tier}")
     if (lustre.tier and lustre.tier.amount not in offer.tiers) or (lustre.efa and not offer.efa):
         return
@@ -146,7 +146,7 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
     for key in ("capacity",) if exact and "GiB" in message else ():
         return _SOLD((*_PATH, key), f"{message}; without `tier` any size will do")
     # The key of the cluster file for it.
-    message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` takes SCRATCH_2")
+    message = message.replace("use SCRATCH_2", "where all may be lost, `temporary: true` creates SCRATCH_2")
     for words, key, value in (
         ("metadata IOPS", "metadata-iops", lustre.metadata_iops),
         ("throughput capacity", "throughput-capacity", lustre.throughput_capacity),
@@ -236,7 +236,7 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{takes[quota]:,} {quota.unit} of {quota.name} ({quota.code}), which is {quota.default:,} by default"
             for quota in plan.quotas_passed
         ]
-        yield _LUSTRE_QUOTA, f"the file system takes {'; '.join(words)}; request an increase before you deploy"
+        yield _LUSTRE_QUOTA, f"the file system needs {'; '.join(words)}; request an increase before you deploy"
     yield from _existing(cluster, lustre)
     goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.lustre_zone)
     if plan is not None and goal is not None and nodes is not None:

@@ -14,7 +14,7 @@ from ultracluster.clusterfile.sections._lustre import Lustre
 from ultracluster.planning.network import EFA_REACH, check_efa_reach
 
 _LUSTRE_EFA_CONNECTIONS = warning(
-    "lustre-efa-connections", "More EFA connections than a file system takes; each node uses fewer interfaces."
+    "lustre-efa-connections", "More EFA connections than a file system supports; each node uses fewer interfaces."
 )
 _LUSTRE_EFA_CLIENT = warning(
     "lustre-efa-client", "Nodes of Kubernetes need AWS's tool for Lustre over EFA; without it they mount over TCP."
@@ -27,8 +27,10 @@ _GPUDIRECT_DRIVER = warning(
     "lustre-gpudirect-driver", "GPUDirect Storage needs the driver nvidia-fs, which AWS's image is not known to have."
 )
 _NO_EFA = error("lustre-client-without-efa", "`client` configures EFA, which the file system does not have.")
-_GPUDIRECT = error("lustre-gpudirect", "GPUDirect Storage works on some instance types only.", acceptable=True)
-_LIMIT = error("lustre-efa-connection-limit", "A file system takes 1,024 EFA connections.")
+_GPUDIRECT = error(
+    "lustre-gpudirect", "FSx for Lustre supports GPUDirect Storage on a list of instance types.", acceptable=True
+)
+_LIMIT = error("lustre-efa-connection-limit", "A file system supports 1,024 EFA connections.")
 _SUBNET = error("lustre-existing-cidr", "A subnet has a range of /16 to /28.")
 _REACH = shared(EFA_REACH)
 
@@ -93,7 +95,7 @@ def check_efa_connections(draft: Draft) -> Iterator[Problem]:
     count = efa_nodes(requested_client(lustre), draft.efa_clients)
     if count > LUSTRE_EFA_CONNECTIONS:
         message = (
-            f"a file system takes {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes need at "
+            f"a file system supports {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes need at "
             f"least one each; write {_efa_key(lustre)}: false, and nodes mount it over TCP"
         )
         yield _LIMIT((*_PATH, *_efa_key(lustre).split(".")), message)
@@ -154,7 +156,7 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _LUSTRE_EFA_CONNECTIONS,
             f"over EFA, {efa_nodes(requested, cluster.efa_clients):,} nodes "
             f"would open {efa_connections(requested, cluster.efa_clients):,} "
-            f"connections to the file system, which takes {LUSTRE_EFA_CONNECTIONS:,}: so a node uses {each} EFA "
+            f"connections to the file system, which supports {LUSTRE_EFA_CONNECTIONS:,}: so a node uses {each} EFA "
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )

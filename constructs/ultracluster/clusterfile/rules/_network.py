@@ -20,7 +20,7 @@ from ultracluster.planning.network import (
 )
 
 _INTERFACE_QUOTA = warning(
-    "interface-quota", "The nodes have more network interfaces than a region gives an account by default."
+    "interface-quota", "The nodes have more network interfaces than the default quota of a Region."
 )
 _DOCKER_RANGE = warning("docker-range", "The network overlaps 172.17.0.0/16, the range of Docker.")
 _SUBNET_SIZE = warning("subnet-size", "The range of the existing subnet is not known.")
@@ -46,7 +46,7 @@ def check_network(draft: Draft) -> Iterator[Problem]:
         return
     if network.control_plane_zone and is_local_zone(network.control_plane_zone):
         message = (
-            f"must be a zone of the region itself, got the Local Zone {network.control_plane_zone}; {no_controller}"
+            f"must be a zone of the Region itself, got the Local Zone {network.control_plane_zone}; {no_controller}"
         )
         yield _LOCAL_ZONE(("network", "control-plane-zone"), message)
     try:
@@ -56,7 +56,7 @@ def check_network(draft: Draft) -> Iterator[Problem]:
         yield _RANGE(("network", key), str(error))
     if is_local_zone(draft.zone) and not network.control_plane_zone:
         message = (
-            f"{draft.zone} is a Local Zone, and {no_controller}; name a zone of the region for them, such as "
+            f"{draft.zone} is a Local Zone, and {no_controller}; name a zone of the Region for them, such as "
             f"network: {{control-plane-zone: {draft.zone.split('-')[0]}-az1}}"
         )
         yield _LOCAL_ZONE(("zone",), message)
@@ -132,7 +132,7 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
         return
     if needed.lustre > needed.nodes:
         message = (
-            f"its servers, with room to grow, take {needed.lustre:,} addresses, and the training subnet has "
+            f"its servers, with room to grow, need {needed.lustre:,} addresses, and the training subnet has "
             f"{capacity:,}; request less, or use a larger range"
         )
         yield _ADDRESSES(("storage", "lustre"), message)
@@ -153,7 +153,7 @@ def _check_other_zones(draft: Draft, groups: Sequence[NodeGroup]) -> Iterator[Pr
         if needed > capacity:
             largest = max(there, key=lambda group: group.addresses)
             message = (
-                f"the nodes in {other} take {needed:,} addresses, and their subnet {subnet} has {capacity:,}; give it "
+                f"the nodes in {other} need {needed:,} addresses, and their subnet {subnet} has {capacity:,}; give it "
                 f"a larger range: network: {{subnets: {{{other}: RANGE}}}}"
             )
             yield _ADDRESSES(("nodes", largest.section, "count"), message)
@@ -184,7 +184,7 @@ def _too_many_groups(groups: Sequence[NodeGroup], needed: TrainingAddresses, cap
     remedies = ["write fewer nodes", "a zone with a subnet of its own for some groups"]
     remedies += [f"pods: lower than {pods}"] if pods else []
     return (
-        f"{nodes:,} nodes of {len(groups):,} groups take {taken:,} addresses, and everything else "
+        f"{nodes:,} nodes of {len(groups):,} groups need {taken:,} addresses, and everything else "
         f"{needed.total - taken:,}, but the training subnet has {capacity:,}; {', '.join(remedies)}, or a larger "
         f"range, of which a VPC of {_LARGEST_VPC} has {most:,} addresses"
     )
@@ -200,13 +200,13 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
     except ValueError:
         with_one = each
     if group.pods and fit:
-        remedies.append(f"pods: lower than {group.pods} takes fewer")
+        remedies.append(f"pods: lower than {group.pods} uses fewer")
     # Where the service creates the interfaces, no layout can be chosen.
     if group.service_addresses is None and with_one < addresses(group.interfaces) and fit:
-        remedies.append(f"layout: one-ip takes {with_one} address{'es' if with_one > 1 else ''} a node")
+        remedies.append(f"layout: one-ip uses {with_one} address{'es' if with_one > 1 else ''} a node")
     remedies.append("or use a larger range")
     return (
-        f"{group.count:,} nodes of {each} addresses take {group.addresses:,}, and everything else {others:,}, but the "
+        f"{group.count:,} nodes of {each} addresses need {group.addresses:,}, and everything else {others:,}, but the "
         f"training subnet has {capacity:,}; {', '.join(remedies)}"
     )
 
@@ -224,7 +224,7 @@ def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if interfaces > NETWORK_INTERFACES_PER_REGION:
         yield (
             _INTERFACE_QUOTA,
-            f"the nodes have {interfaces:,} network interfaces, and the default quota of an account in a region is "
+            f"the nodes have {interfaces:,} network interfaces, and the default quota of an account in a Region is "
             f"{NETWORK_INTERFACES_PER_REGION:,} (L-DF5E4CA3, VPC); request an increase before you deploy",
         )
     existing = cluster.network.existing
@@ -238,6 +238,6 @@ def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if existing is not None and existing.cidr is None:
         yield (
             _SUBNET_SIZE,
-            f"the cluster takes {cluster.addresses:,} addresses of {existing.subnet}, whose size is not known here; "
+            f"the cluster needs {cluster.addresses:,} addresses of {existing.subnet}, whose size is not known here; "
             "give its range, network.existing.cidr, to have it checked",
         )

@@ -22,7 +22,9 @@ from ultracluster.planning.workload import (
 )
 
 _GRAFANA_PRIVATE = warning("grafana-private", "Nodes have no internet access to install Grafana, so none is created.")
-_NO_MANAGED_GRAFANA = warning("grafana-region", "The region has no Amazon Managed Grafana, so Grafana is self-hosted.")
+_NO_MANAGED_GRAFANA = warning(
+    "grafana-region", "Amazon Managed Grafana is not available in the Region, so Grafana is self-hosted."
+)
 _ALERTS_WITHOUT_SUBSCRIPTION = warning(
     "alerts-without-subscription", "The topic of the alerts has no subscription in the file."
 )
@@ -30,7 +32,11 @@ _ALERT_MANAGER = warning("alert-manager", "An existing workspace has its own ale
 _OFF = error("observability-off", "Without metrics the other keys have no effect.")
 _RETENTION = shared("metrics-retention")
 _EXISTING = error("workspace-existing", "An existing workspace keeps its own retention, limit and alert manager.")
-_QUOTA = error("metrics-quota", "A workspace takes limited series and samples by default.", acceptable=True)
+_QUOTA = error(
+    "metrics-quota",
+    "Amazon Managed Service for Prometheus has quotas of active series and samples for a workspace.",
+    acceptable=True,
+)
 _QUOTA_NEAR = warning(
     "metrics-quota-near", "A workspace near its quota discards samples, rules or alerts when the cluster grows."
 )
@@ -45,7 +51,7 @@ _TOPIC_AND_EMAIL = error("topic-and-email", "An existing topic keeps its own sub
 _GRAFANA = error("grafana-kind", "`workspace`, `saml`, `users` and `groups` configure Amazon Managed Grafana.")
 _SAML = error("grafana-saml", "A role has one permission, and a workspace one way to sign in.")
 _GRAFANA_REGION = error(
-    "grafana-workspace-region", "Amazon Managed Grafana is not sold in every region.", acceptable=True
+    "grafana-workspace-region", "Amazon Managed Grafana is not available in every Region.", acceptable=True
 )
 
 _PATH: Path = ("observability",)
@@ -92,10 +98,10 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
         message = (
             f"{nodes:,} nodes have up to "
             + " and ".join(f"{use.most:,} {use.what}" for use in above)
-            + f" with {requested.profile}, and a workspace takes "
+            + f" with {requested.profile}, and a workspace supports "
             + " and ".join(f"{use.quota:,} ({use.code})" for use in above)
             + " by default; "
-            + (f"take {less[-1]}, or " if less else "")
+            + (f"use {less[-1]}, or " if less else "")
             + f"name a workspace whose quota is raised: {'; '.join(requests)}"
         )
         if requested.workspace is None:
@@ -107,7 +113,10 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
         )
         yield _SERIES((*_PATH, "series-limit"), message)
     elif requested.series_limit is not None and requested.series_limit > ACTIVE_SERIES:
-        message = f"a workspace takes {ACTIVE_SERIES:,} series by default (L-5A151448), got {requested.series_limit:,}"
+        message = (
+            f"a workspace supports {ACTIVE_SERIES:,} active series by default (L-5A151448), got "
+            f"{requested.series_limit:,}"
+        )
         yield _QUOTA((*_PATH, "series-limit"), message)
 
 
@@ -183,7 +192,7 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _GRAFANA_PRIVATE,
             "no Grafana is created: the self-hosted server installs it from the internet, which it cannot reach. Write "
-            "grafana: {kind: none} if that is right, or kind: managed where the region has it",
+            "grafana: {kind: none} if that is right, or kind: managed where the Region has it",
         )
     elif requested.grafana.kind == "managed" and cluster.grafana != "managed":
         yield (

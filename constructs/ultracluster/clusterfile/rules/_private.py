@@ -15,7 +15,7 @@ _IMAGE = error(
 )
 _SCRIPT = error("private-script", "A node without internet access downloads scripts from S3 only.")
 _ACCOUNT = error("private-registry", "Without internet access, charts and images come from a registry of the account.")
-_REGION = error("private-registry-region", "The endpoints of a VPC reach the ECR of their own region only.")
+_REGION = error("private-registry-region", "VPC endpoints reach Amazon ECR in their own Region only.")
 _BUNDLE = error("private-bundle", "A node without internet access downloads from S3 only.")
 _PERIMETER = shared("perimeter")
 #: How a cluster without internet access gets an image, for messages.

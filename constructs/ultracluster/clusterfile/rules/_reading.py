@@ -11,7 +11,7 @@ YAML = error("yaml", "A cluster file is one YAML mapping, without anchors, tags 
 EMPTY = error("empty-key", "A key without a value could mean its default, or nothing.")
 MISSING = error("missing-key", "The key has no default.")
 UNKNOWN_KEY = error("unknown-key", "An unknown key would have no effect.")
-VALUE = error(INVALID_VALUE, "A value must have the form that its key takes.")
+VALUE = error(INVALID_VALUE, "A value must have the type and the form that its key accepts.")
 _REFERENCE = error(
     "dynamic-reference", "CloudFormation replaces {{resolve:...}} in a template with a parameter or a secret."
 )

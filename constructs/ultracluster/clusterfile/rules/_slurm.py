@@ -84,7 +84,10 @@ def _check_replace(draft: Draft) -> Iterator[Problem]:
     most, path = draft.slurm.replacements, ("slurm", "health", "replace")
     limit = max((breaker_limit(group.count) for group in draft.node_groups), default=most)
     if most > limit:
-        message = f"must be at most {limit}, got {most}: of no node group may health checks take more within an hour"
+        message = (
+            f"must be at most {limit}, got {most}: health checks may not replace more nodes of a node group within an "
+            f"hour"
+        )
         yield _REPLACE(path, message)
     if most and not draft.observability.on:
         yield _REPLACE(path, "needs the topic of alerts, which gets a notice; remove observability: {profile: none}")

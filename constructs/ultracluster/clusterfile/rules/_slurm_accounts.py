@@ -14,7 +14,7 @@ _ACCOUNTS_SIZE = shared("slurm-accounts-size")
 _UID = error("slurm-uid", "Files belong to numbers: two users with one number share their files.")
 _ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
 _USER = shared("slurm-user")
-_USERS = error("slurm-users", "Each user takes resources of the stack.")
+_USERS = error("slurm-users", "Each user adds resources to the stack.")
 
 # A quarter of the resources of a stack.
 _MOST_USERS = 100
@@ -64,5 +64,7 @@ def check_users(slurm: Slurm) -> Iterator[Problem]:
         except ValueError as error:
             yield _USER(path, str(error))
     if len(slurm.users) > _MOST_USERS:
-        message = f"has {len(slurm.users)} users, and this takes {_MOST_USERS}; use a directory service for more"
+        message = (
+            f"has {len(slurm.users)} users; a cluster file supports {_MOST_USERS}; use a directory service for more"
+        )
         yield _USERS(("slurm", "users"), message)

@@ -14,7 +14,7 @@ from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.planning.capacity import Image, OpenReservation, ReservationGroup, TargetedReservation
 from ultracluster.rules import Refusal
 
-_RETENTION = error("slurm-logs-retention", "CloudWatch Logs keeps a log group for some numbers of days only.")
+_RETENTION = error("slurm-logs-retention", "CloudWatch Logs supports fixed retention periods.")
 _CANARY = error("canary", "A canary is a node of a reservation, always up, with a pinned image.")
 _SCRIPTS = {
     rule: shared(rule) for rule in ("node-script", "node-script-checksum", "node-script-count", "node-script-size")

@@ -15,8 +15,12 @@ from ultracluster.clusterfile.sections._home import Home
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
 
 _BACKUPS = shared(HOME_BACKUPS)
-_THROUGHPUT = error("home-throughput", "FSx for OpenZFS sells some throughputs only.", acceptable=True)
-_REGION = error("home-region", "FSx for OpenZFS is not sold in every region.", acceptable=True)
+_THROUGHPUT = error(
+    "home-throughput", "Each deployment type of FSx for OpenZFS supports fixed steps of throughput.", acceptable=True
+)
+_REGION = error(
+    "home-region", "FSx for OpenZFS, or its deployment type, is not available in every Region.", acceptable=True
+)
 _SOLD = shared(HOME_SOLD)
 _CLIENTS = shared(HOME_CLIENTS)
 _TYPE = error("home-type", "Each type of home directories has keys of its own.")
@@ -68,7 +72,7 @@ def _check_type(home: Home) -> Iterator[Problem]:
         yield _TYPE((*_PATH, name), message, at_key=True)
     if home.type == "nfs" and home.existing is None:
         message = (
-            "is a server that exists; name it, for example existing: {server: nfs.example.com, path: /vol1}, or take "
+            "is a server that exists; name it, for example existing: {server: nfs.example.com, path: /vol1}, or use "
             "openzfs, efs or s3-files for a new file system"
         )
         yield _TYPE((*_PATH, "type"), message)
@@ -93,7 +97,7 @@ def _check_existing(home: Home) -> Iterator[Problem]:
     allowed = {*required, *_ALLOWED.get(home.type, ()), "security_group"}
     for name in sorted(existing.model_fields_set - allowed):
         keys = ", ".join([*required, *_ALLOWED.get(home.type, ()), "security-group"])
-        message = f"is no key of an existing {home.type}, which takes {keys}; remove it, or change the type"
+        message = f"is no key of an existing {home.type}, which accepts {keys}; remove it, or change the type"
         yield _EXISTING((*path, name.replace("_", "-")), message, at_key=True)
     if home.type == "openzfs" and existing.path is not None and not f"{existing.path}/".startswith("/fsx/"):
         message = f"a path of a volume of FSx for OpenZFS begins with /fsx, such as /fsx/home, got {existing.path}"
@@ -144,7 +148,7 @@ def check_slurm_home(draft: Draft) -> Iterator[Problem]:
         message = (
             "needs amazon-efs-utils 3.0 on every node, and AWS's image has an older one ("
             f"{s3_files.PCS_IMAGE_EFS_UTILS}); give an image that has it for {', '.join(without)}, "
-            "or take openzfs or efs"
+            "or use openzfs or efs"
         )
         yield _CLIENT((*_PATH, "type"), message)
 

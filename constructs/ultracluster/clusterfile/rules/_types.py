@@ -16,7 +16,7 @@ _EVEN = error("capacity-block-even", "Several Capacity Blocks of one section get
 _NAMES = error("capacity-block-name", "The name of the node group of each Capacity Block must be valid and unique.")
 _DECLARED = error("declared-type-invalid", "A declared type must have every value that planning needs.")
 _UNKNOWN = shared("unknown-instance-type")
-_BESIDE = error("service-node-type", "Login and system nodes must be sold on demand, and need no UltraServer.")
+_BESIDE = error("service-node-type", "Login and system nodes must be available on demand, outside UltraServers.")
 
 
 def check_types(draft: Draft) -> Iterator[Problem]:
@@ -76,7 +76,7 @@ def _check_counts(
 ) -> Iterator[Problem]:
     count, path = ("nodes", name, "count"), ("nodes", name)
     if record.ultraservers and section.spare:
-        message = "an UltraServer is bought whole, with no node to spare; remove it, and let jobs take fewer nodes"
+        message = "an UltraServer is reserved whole, with no node to spare; remove it, and let jobs use fewer nodes"
         yield _WHOLE((*path, "spare"), message)
         return
     blocks = _blocks(section)
@@ -122,7 +122,7 @@ def _ultraserver_problems(
     whole = " or ".join(f"{size * len(blocks)} ({name})" for size, name in fitting.items())
     several = f" in {len(blocks)} reservations" if len(blocks) > 1 else ""
     return [
-        f"{record.name} is bought in whole UltraServers, which have {whole} instances{several}, got {section.count}; "
+        f"{record.name} is reserved in whole UltraServers, which have {whole} instances{several}, got {section.count}; "
         f"write that, or count UltraServers: type: {next(iter(fitting.values()))}, count: {len(blocks)}"
     ]
 

@@ -54,18 +54,18 @@ _EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@
 
 def region(value: object) -> str:
     """Parse a region; a zone is not one."""
-    result = w.text(value, "a region, such as us-east-2")
+    result = w.text(value, "a Region, such as us-east-2")
     if REGION.fullmatch(result):
         return result
     zone = _ZONE_NAME.fullmatch(result)
     if zone:
-        raise ValueError(f"must be a region, got the name of a zone, {shown(result)}; write region: {zone['region']}")
+        raise ValueError(f"must be a Region, got the name of a zone, {shown(result)}; write region: {zone['region']}")
     if inside := region_of_zone(result):
         raise ValueError(
-            f"must be a region, got the id of a zone, {shown(result)}; write region: {inside} and zone: {result}"
+            f"must be a Region, got the id of a zone, {shown(result)}; write region: {inside} and zone: {result}"
         )
     hint = w.did_you_mean(result, sorted(REGIONS.values())).strip()
-    raise ValueError(f"must be a region, such as us-east-2, got {shown(result)}" + (f"; {hint}" if hint else ""))
+    raise ValueError(f"must be a Region, such as us-east-2, got {shown(result)}" + (f"; {hint}" if hint else ""))
 
 
 def zone_id(value: object) -> str:

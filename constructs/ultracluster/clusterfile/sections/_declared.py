@@ -67,10 +67,10 @@ class Cards(Section):
     count: CardCount = Field(description="Number of such cards.")
     kinds: tuple[InterfaceKind, ...] = Field(
         min_length=1,
-        description="Kinds of interface that a card takes: interface (ENA), efa, efa-only.",
+        description="Kinds of interface that a card supports: interface (ENA), efa, efa-only.",
         examples=[["interface", "efa", "efa-only"]],
     )
-    interfaces: CardCount = Field(description="Number of interfaces, of whatever kind, that a card takes.")
+    interfaces: CardCount = Field(description="Number of interfaces, of whatever kind, that a card supports.")
 
 
 class DeclaredGpu(Section):
@@ -148,8 +148,10 @@ class DeclaredType(Section):
     network_cards: tuple[Cards, ...] | None = Field(
         default=None, min_length=1, description="Network cards from card 0 on."
     )
-    max_efa: t.Spare | None = Field(default=None, description="EFA devices that an instance takes in all.")
-    addresses_per_interface: t.Count | None = Field(default=None, description="IPv4 addresses that an interface takes.")
+    max_efa: t.Spare | None = Field(default=None, description="EFA devices that an instance supports in all.")
+    addresses_per_interface: t.Count | None = Field(
+        default=None, description="IPv4 addresses that an interface supports."
+    )
     purchase: tuple[PurchaseOption, ...] | None = Field(
         default=None, min_length=1, description="Purchase options: on-demand, spot, capacity-block."
     )

@@ -65,7 +65,7 @@ class Home(Section):
     )
     throughput: t.Throughput | None = Field(
         default=None,
-        description="Throughput capacity of openzfs, one of those that FSx sells. Default: what the nodes need.",
+        description="Throughput capacity of openzfs, one of those that FSx supports. Default: what the nodes need.",
     )
     deployment: HomeDeployment | None = Field(
         default=None,

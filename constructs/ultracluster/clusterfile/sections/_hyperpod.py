@@ -62,7 +62,7 @@ class HyperPod(Section):
     )
     checkpoint_memory: CheckpointMemory | None = Field(
         default=None,
-        description="Percentage of the memory of nodes that managed tiered checkpoints take, with Kubernetes. Default: "
+        description="Percentage of the memory of nodes that managed tiered checkpoints use, with Kubernetes. Default: "
         "none; pods have all memory.",
     )
     bucket: BucketName | None = Field(

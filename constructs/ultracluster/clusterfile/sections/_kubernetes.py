@@ -47,7 +47,7 @@ def _anywhere(value: object) -> PublicAccess:
 def _few(ranges: tuple[IPv4Network, ...]) -> PublicAccess:
     if len(ranges) <= eks.PUBLIC_RANGES:
         return ranges
-    raise ValueError(f"EKS takes {eks.PUBLIC_RANGES} ranges at most, got {len(ranges)}; join adjacent ranges")
+    raise ValueError(f"EKS accepts at most {eks.PUBLIC_RANGES} ranges, got {len(ranges)}; join adjacent ranges")
 
 
 def _public_range(value: object) -> IPv4Network:
@@ -235,7 +235,7 @@ class Kubernetes(Section):
     ready_timeout: t.Duration = Field(
         default=Duration.parse("20 min"),
         description="Time that Kueue gives the pods of a job to become ready, at their start and after a restart. Then "
-        "it takes the nodes back, and queues the job again. A server is ready once it has loaded its model.",
+        "it evicts the job, and queues it again. A server is ready once it has loaded its model.",
     )
     teams: dict[TeamName, Team] = Field(
         default={}, description="Teams that share the nodes, by name. Default: one team, research, that has all."

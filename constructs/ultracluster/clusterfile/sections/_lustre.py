@@ -223,7 +223,7 @@ class Lustre(Section):
     )
     capacity: t.Size | None = Field(
         default=None,
-        description="What it must hold; with `tier`, exactly what to buy. Default: what the rest brings.",
+        description="What it must hold; with `tier`, exactly the capacity to create. Default: what the rest brings.",
     )
     working_set: t.Size | None = Field(
         default=None,
@@ -255,7 +255,7 @@ class Lustre(Section):
     )
     compression: Compression = Field(default="LZ4", description="LZ4 or NONE; what is there already stays as it is.")
     lustre_version: LustreVersion | None = Field(
-        default=None, description="Version of Lustre; PERSISTENT_2 takes 2.15 only. Default: 2.15."
+        default=None, description="Version of Lustre; PERSISTENT_2 needs 2.15. Default: 2.15."
     )
     maintenance: Maintenance | None = Field(
         default=None, description="When FSx may patch it, d:HH:MM in UTC, 1 being Monday. Default: FSx chooses."

@@ -79,7 +79,7 @@ def _taint_key(value: object) -> str:
     if key in _TAKEN_TAINTS:
         raise ValueError(f"{key} is on these nodes where it belongs; remove it")
     if key.partition("/")[0] in _CONTROLLED:
-        raise ValueError(f"{key} is set and taken away by its own controller; choose another key, such as dedicated")
+        raise ValueError(f"{key} is added and removed by its own controller; choose another key, such as dedicated")
     return key
 
 
@@ -153,7 +153,7 @@ class NodeSlurm(Section):
     """Settings of the nodes of a group in Slurm."""
 
     settings: t.Settings = Field(
-        default={}, description="Settings of slurm.conf that PCS takes for nodes, by name, such as Weight."
+        default={}, description="Settings of slurm.conf that PCS accepts for nodes, by name, such as Weight."
     )
     gres: tuple[GresRecord, ...] = Field(
         default=(),
@@ -173,7 +173,7 @@ class NodeGroupSection(Section):
     min: t.Spare | None = Field(
         default=None,
         description="Number of nodes that are always up; the others are powered on as jobs come. Default: all where "
-        "they are reserved, none where they are bought on demand, as Spot or from an interruptible reservation.",
+        "they are reserved, none where they are on-demand, Spot or from an interruptible reservation.",
     )
     spare: t.Spare = Field(default=0, description="Nodes beside them in reserve, for one that fails.")
     capacity: Capacity = Field(default=OnDemand(), description="Purchase option, or reservation, of the nodes.")
@@ -196,8 +196,8 @@ class NodeGroupSection(Section):
     )
     placement_group: PlacementGroup = Field(
         default="auto",
-        description="auto: the reservation's own, or a cluster placement group for nodes with EFA that are bought on "
-        "demand or as Spot. cluster, partition, spread: a new one. none. {name: NAME}: an existing one.",
+        description="auto: the reservation's own, or a cluster placement group for on-demand and Spot nodes "
+        "with EFA. cluster, partition, spread: a new one. none. {name: NAME}: an existing one.",
     )
     labels: dict[LabelName, LabelValue] = Field(
         default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE."
@@ -230,7 +230,7 @@ class NodeGroupSection(Section):
     update: Update = Field(
         default="one-by-one",
         description="Under Kubernetes: how EKS updates the nodes. one-by-one, or all: the whole group at once, up to "
-        "100 nodes, for a group whose jobs take all of it.",
+        "100 nodes, for a group whose jobs use all of it.",
     )
     elastic: t.Flag = Field(
         default=False,
@@ -244,5 +244,5 @@ class NodeGroupSection(Section):
     )
     pods: t.Count | None = Field(
         default=None,
-        description="Under Kubernetes: pods of a node, which take addresses of its subnet. Default: 30.",
+        description="Under Kubernetes: pods of a node, which use addresses of its subnet. Default: 30.",
     )

@@ -106,7 +106,7 @@ class Grafana(Section):
         "Managed Grafana, which needs IAM Identity Center or SAML. none.",
     )
     workspace: GrafanaWorkspaceId | None = Field(
-        default=None, description="An existing workspace in the region, with `managed`. Default: a new one."
+        default=None, description="An existing workspace in the Region, with `managed`. Default: a new one."
     )
     saml: Saml | None = Field(default=None, description="Sign-in, with `managed`. Default: by IAM Identity Center.")
     users: dict[IdentityId, GrafanaRole] = Field(
@@ -168,7 +168,7 @@ class Route(Section):
         min_length=1, description='Matchers of Alertmanager, which all must match: `LABEL="VALUE"`, !=, =~ or !~.'
     )
     topic: t.TopicArn | None = Field(
-        default=None, description="Existing SNS topic of the region that allows aps.amazonaws.com to publish."
+        default=None, description="Existing SNS topic of the Region that allows aps.amazonaws.com to publish."
     )
     pagerduty: t.SecretArn | None = Field(
         default=None, description="Secret with a routing key of PagerDuty under `routing_key`. Without both, none."
@@ -228,7 +228,7 @@ class Notifications(Section):
     )
     drain: t.Duration = Field(
         default=Duration.parse("1 h"),
-        description="How long before its instances are terminated the nodes of a Capacity Block take no more jobs.",
+        description="How long before its instances are terminated the nodes of a Capacity Block start no more jobs.",
     )
     notice: t.Duration = Field(
         default=Duration.parse("1 d"), description="How long before the end of a Capacity Block a notice is sent."

@@ -27,7 +27,7 @@ class Script(Section):
     )
     url: ScriptUrl | None = Field(
         default=None,
-        description="Instead of a file: s3://BUCKET/KEY in the region, which the nodes get permission to read, or an "
+        description="Instead of a file: s3://BUCKET/KEY in the Region, which the nodes get permission to read, or an "
         "https:// address without authentication.",
     )
     sha256: Sha256 | None = Field(default=None, description="Checksum of the script, required with `url`.")

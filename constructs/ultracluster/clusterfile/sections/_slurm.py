@@ -64,7 +64,7 @@ class Queue(Section):
     billing_weights: s.BillingWeights = Field(
         default={}, description="What resources cost in accounting, by name, such as GRES/gpu. Default: a CPU is 1."
     )
-    settings: t.Settings = Field(default={}, description="Other settings that PCS takes for queues, by name.")
+    settings: t.Settings = Field(default={}, description="Other settings that PCS accepts for queues, by name.")
 
 
 class Account(Section):
@@ -157,7 +157,7 @@ class Slurm(Section):
     )
     settings: t.Settings = Field(
         default={},
-        description="Settings of slurm.conf that PCS takes, by name, such as Prolog; PCS refuses others.",
+        description="Settings of slurm.conf that PCS accepts, by name, such as Prolog; PCS refuses others.",
     )
     health: HealthOrFlag = Field(
         default=True,
@@ -170,8 +170,10 @@ class Slurm(Section):
         "role, which can join nodes to Slurm: root, or all users and their jobs.",
     )
     logs: Logs = optional(description="Logs of controller and nodes in CloudWatch.")
-    slurmdbd_settings: t.Settings = Field(default={}, description="Settings of slurmdbd.conf that PCS takes, by name.")
-    cgroup_settings: t.Settings = Field(default={}, description="Settings of cgroup.conf that PCS takes, by name.")
+    slurmdbd_settings: t.Settings = Field(
+        default={}, description="Settings of slurmdbd.conf that PCS accepts, by name."
+    )
+    cgroup_settings: t.Settings = Field(default={}, description="Settings of cgroup.conf that PCS accepts, by name.")
     queues: dict[NodeGroupName, Queue] = Field(
         default={}, description="Queues by name. Default: each section of `nodes` that no queue names has its own."
     )

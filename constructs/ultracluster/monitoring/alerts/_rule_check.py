@@ -34,7 +34,7 @@ _PROFILE = error("prometheus-rule-profile", "A rule on a metric that is not coll
 _TAKEN = error("prometheus-rule-name", "A second rule with a name of the library changes what its alerts mean.")
 _SEVERITY = error("prometheus-rule-severity", "The severity selects the receiver of an alert.")
 _UNBOUNDED = error("prometheus-unbounded-label", "Labels with unlimited values create series without end.")
-_QUOTA = error("prometheus-rule-quota", "A workspace takes a limited number of rules, and bytes in a namespace.")
+_QUOTA = error("prometheus-rule-quota", "A workspace has quotas of rules, and of bytes in a namespace.")
 # Of the 1,000,000 bytes of a template: a tenth stays for the other resources of the stack.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
 _STACK_BYTES = 900_000
@@ -117,7 +117,7 @@ def rules_quota_problems(rules: Mapping[str, str]) -> Iterator[Message]:
 
 def _reason(text: str, error: YAMLError) -> str:
     if _TAB.search(text):
-        return "is indented with tabs, which YAML does not take"
+        return "is indented with tabs, which YAML does not allow"
     mark = getattr(error, "problem_mark", None)
     where = "" if mark is None else f" in line {mark.line + 1}"
     return f"is no rule file: it is not YAML{where}: {getattr(error, 'problem', None) or error}"
@@ -166,7 +166,7 @@ def _name_problems(called: str, rule: Mapping[str, Any]) -> Iterator[Message]:
     if rule.get("alert") in ALERTS:
         yield _TAKEN(
             f"{called} has the name of an alert of the library, which would fire beside it and inhibit others; change "
-            "that one under observability: {alerts: ...}, or take another name"
+            "that one under observability: {alerts: ...}, or use another name"
         )
     severity = str(labels.get("severity", Severity.WARNING)) if isinstance(labels, Mapping) else Severity.WARNING
     if severity not in set(Severity) and "{{" not in severity:

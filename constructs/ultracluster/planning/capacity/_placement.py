@@ -84,11 +84,11 @@ def placement(
         )
     if requested not in record.placement_strategies:
         known = ", ".join(record.placement_strategies) or "none"
-        raise ValueError(f"{record.name} can't be in a {requested} placement group; it takes {known}")
+        raise ValueError(f"{record.name} can't be in a {requested} placement group; it supports {known}")
     if requested != "cluster" and record.gpus:
         raise ValueError(
             f"a {requested} placement group keeps nodes apart, and nodes with GPUs need to be close: {record.name} "
-            "takes cluster, or none"
+            "supports cluster, or none"
         )
     if requested == "spread" and count is not None and count > INSTANCES_PER_SPREAD_GROUP:
         raise ValueError(

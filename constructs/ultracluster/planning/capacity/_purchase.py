@@ -91,7 +91,8 @@ def purchase(capacity: Capacity, service: Service) -> Purchase:
             return Purchase(setting=setting)
         case TrainingPlan():
             raise ValueError(
-                f"a training plan buys HyperPod instances, and {_NAMES[service]} launches EC2 ones; for those buy a "
+                f"a training plan is for HyperPod instances, and {_NAMES[service]} launches EC2 ones; for those "
+                f"purchase a "
                 "Capacity Block: {reservation: cr-..., kind: capacity-block | ultraserver}"
             )
         case _:
@@ -110,7 +111,7 @@ def check_sold(record: InstanceType, capacity: Capacity, service: Service | None
         return []  # What is in there is not known here.
     if record.ultraservers and not isinstance(capacity, UltraServerBlock):
         option = _PLAN if service == "hyperpod" else "{reservation: cr-..., kind: ultraserver}"
-        return [f"{record.name} is sold in UltraServers only; write {option}"]
+        return [f"{record.name} is available in UltraServers only; write {option}"]
     if isinstance(capacity, UltraServerBlock):
         sizes = sorted({server.instances for server in record.ultraservers})
         if not sizes:
@@ -125,7 +126,9 @@ def check_sold(record: InstanceType, capacity: Capacity, service: Service | None
     if way in record.purchase:
         return []
     words = {"on-demand": "on-demand", "spot": "spot", "capacity-block": "in Capacity Blocks"}
-    return [f"{record.name} is not sold {verb}; it is sold {' or '.join(words[way] for way in record.purchase)}"]
+    return [
+        f"{record.name} is not available {verb}; it is available {' or '.join(words[way] for way in record.purchase)}"
+    ]
 
 
 _Market = Literal["spot", "capacity-block", "interruptible-capacity-reservation"]
@@ -169,7 +172,7 @@ def _market(capacity: Capacity, service: Service) -> _Market | None:
             if service == "eks-managed":
                 raise ValueError(
                     "an EKS managed node group has no capacity type for an interruptible reservation; launch the nodes "
-                    "by an Auto Scaling group (self-managed nodes), which takes one"
+                    "by an Auto Scaling group (self-managed nodes), which supports it"
                 )
             return "interruptible-capacity-reservation"
         case _:
@@ -187,5 +190,5 @@ def _hyperpod(capacity: Capacity) -> Purchase:
         case _:
             raise ValueError(
                 "HyperPod launches instances of SageMaker, which reservations and Capacity Blocks of EC2 can't hold; "
-                f"buy a training plan: {_PLAN}"
+                f"purchase a training plan: {_PLAN}"
             )

@@ -6,7 +6,7 @@ from ultracluster.catalogue.storage import openzfs as facts
 from ultracluster.planning import check_types
 from ultracluster.rules import error
 
-HOME_SOLD = error("home-configuration", "FSx for OpenZFS takes some capacities, IOPS and numbers of clients only.")
+HOME_SOLD = error("home-configuration", "FSx for OpenZFS limits capacity, IOPS and the connections of clients.")
 HOME_CLIENTS = error("home-clients", "NFS allows the ranges that it is given, and nodes must be in one of them.")
 HOME_BACKUPS = error("home-backups", "FSx keeps daily backups for 1 to 90 whole days.")
 
@@ -27,7 +27,7 @@ class OpenZfsSize:
     Args:
         deployment_type: How many servers, of which generation, in how many zones.
         capacity_gib: SSD storage in GiB.
-        throughput_mb_per_s: Throughput capacity in MB/s: what the server reads from its disks for ever; it bursts
+        throughput_mb_per_s: Throughput capacity in MB/s: the baseline, which the server sustains; it bursts
             higher. It changes in place, up and down.
         iops: SSD IOPS, or None for three per GiB, which are free.
         reasons: Reasons of the choice, in sentences.
@@ -91,7 +91,7 @@ def size_openzfs(
     sold = facts.DEPLOYMENTS[chosen]
     if region and not facts.sold_in(chosen, region):
         others = ", ".join(other for other in facts.DEPLOYMENTS if facts.sold_in(other, region))
-        problems.append(f"{region} does not sell {chosen}; use one of {others}")
+        problems.append(f"{chosen} is not available in {region}; use one of {others}")
     if not facts.SMALLEST_GIB <= capacity_gib <= facts.LARGEST_GIB:
         problems.append(f"the capacity must be {facts.SMALLEST_GIB} to {facts.LARGEST_GIB:,} GiB, got {capacity_gib:,}")
     least_iops = min(facts.IOPS_PER_GIB * capacity_gib, sold.most_iops)
@@ -107,7 +107,7 @@ def size_openzfs(
     most = facts.connections(throughput) // CONNECTIONS_PER_CLIENT
     if clients > most:
         problems.append(
-            f"a server of {throughput:,} MB/s takes {facts.connections(throughput):,} connections, "
+            f"a server of {throughput:,} MB/s supports {facts.connections(throughput):,} connections, "
             f"{CONNECTIONS_PER_CLIENT} of each client, so {most:,} clients, got {clients:,}; {_way_out(sold, clients)}"
         )
     if problems:
@@ -121,20 +121,20 @@ def size_openzfs(
             f"{chosen}: {why}",
             f"{capacity_gib:,} GiB: keep it below {facts.FULL_PERCENT} %, "
             f"{capacity_gib * facts.FULL_PERCENT // 100:,} GiB; it grows in place and never shrinks.",
-            f"{throughput:,} MB/s, which take {most:,} nodes; it changes in place.",
+            f"{throughput:,} MB/s, for up to {most:,} nodes; it changes in place.",
         ),
     )
 
 
 def _deployment_type(region: str | None) -> tuple[facts.DeploymentType, str]:
-    two_servers = "two servers, for a home that is away for half an hour stops every login and every job script"
+    two_servers = "two servers, because an unavailable home stops every login and every job script"
     if region is None or facts.sold_in("SINGLE_AZ_HA_2", region):
         return "SINGLE_AZ_HA_2", f"{two_servers}; one zone, like the nodes."
     if facts.sold_in("SINGLE_AZ_HA_1", region):
-        return "SINGLE_AZ_HA_1", f"{two_servers}; {region} sells no second generation."
+        return "SINGLE_AZ_HA_1", f"{two_servers}; the second generation is not available in {region}."
     return (
         "SINGLE_AZ_1",
-        f"{region} sells one server, or two zones; a failure or maintenance takes it away for half an hour.",
+        f"{region} supports one server, or two zones; a failure or maintenance makes it unavailable for half an hour.",
     )
 
 
@@ -147,5 +147,5 @@ def _throughput(sold: facts.OpenZfsDeployment, clients: int) -> int:
 def _way_out(sold: facts.OpenZfsDeployment, clients: int) -> str:
     larger = _throughput(sold, clients)
     if facts.connections(larger) >= clients * CONNECTIONS_PER_CLIENT:
-        return f"take {larger:,} MB/s"
+        return f"use {larger:,} MB/s"
     return "let only the login nodes mount it, or use EFS"

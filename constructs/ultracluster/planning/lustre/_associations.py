@@ -17,12 +17,22 @@ from ultracluster.planning import check_fields, shown
 from ultracluster.planning.capacity import is_token
 from ultracluster.rules import Message, error, warning
 
-BOTH_WAYS = warning("association-both-ways", "A link imports and exports: FSx resolves no conflicts.")
+BOTH_WAYS = warning(
+    "association-both-ways", "A data repository association imports and exports: FSx resolves no conflicts."
+)
 EXPORTS_DELETIONS = warning("association-exports-deletions", "`rm` on the file system deletes the object in S3.")
-UNVERSIONED = warning("association-unversioned", "A link exports to an existing bucket, which may not have versioning.")
-ASSOCIATION = error("association", "FSx takes some paths, buckets and prefixes only.")
-ASSOCIATION_FILE_SYSTEM = error("association-file-system", "Some file systems take no associations.")
-ASSOCIATION_LIMIT = error("association-limit", "A file system takes 8 data repository associations.")
+UNVERSIONED = warning(
+    "association-unversioned",
+    "A data repository association exports to an existing bucket, which may not have versioning.",
+)
+ASSOCIATION = error(
+    "association", "FSx accepts one path, one bucket and one prefix for an association, of its own form."
+)
+ASSOCIATION_FILE_SYSTEM = error(
+    "association-file-system",
+    "SCRATCH_1, Intelligent-Tiering, Lustre 2.10 and backups exclude data repository associations.",
+)
+ASSOCIATION_LIMIT = error("association-limit", "A file system supports 8 data repository associations.")
 ASSOCIATION_OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
 
 _UNPRINTABLE = re.compile("[\x00\x85\u2028\u2029\r\n]")
@@ -100,7 +110,7 @@ def check_associations(
         problems.append(
             ASSOCIATION_LIMIT(
                 f"a file system has at most {facts.MOST_ASSOCIATIONS} associations, got {len(associations)}: "
-                "link a common parent of some of the paths instead"
+                "name a common parent of some of the paths instead"
             )
         )
     for association in associations:
@@ -174,7 +184,7 @@ def _one(association: Association, region: str, bucket_regions: Mapping[str, str
     if association.import_events and home != region:
         yield (
             f"{association.path}: automatic import needs a bucket in {region}, where the file system is, and "
-            f"the bucket is in {home}; leave import_events out (export may cross regions), or copy the bucket"
+            f"the bucket is in {home}; leave import_events out (export may cross Regions), or copy the bucket"
         )
 
 
@@ -198,7 +208,10 @@ def bucket_problems(name: str) -> list[str]:
             "a letter or digit at both ends"
         ]
     if name.endswith("--x-s3"):
-        return ["S3 Express One Zone has no associations: link a general purpose bucket, or copy in a job"]
+        return [
+            "FSx does not support directory buckets of S3 Express One Zone: name a general purpose bucket, or copy "
+            "in a job"
+        ]
     return []
 
 
@@ -218,7 +231,7 @@ def _repository_problems(association: Association) -> Iterator[str]:
 def _overlaps(associations: Sequence[Association]) -> Iterator[str]:
     if len(associations) > 1 and any(not _parts(first.path) for first in associations):
         yield (
-            f"/ links the whole file system, so it is the only association, got {len(associations)}: "
+            f"/ is the whole file system, so it is the only association, got {len(associations)}: "
             "give each a directory of its own"
         )
     for first, second in combinations(associations, 2):

@@ -12,7 +12,8 @@ from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES, STORAGE_TYPES, 
 from ultracluster.rules import Message, error
 
 LUSTRE_SOLD = error(
-    "lustre-configuration", "FSx for Lustre sells some combinations of type, capacity, throughput and metadata only."
+    "lustre-configuration",
+    "FSx for Lustre supports fixed combinations of type, capacity, throughput and metadata IOPS.",
 )
 LUSTRE_BACKUPS = error("lustre-backups", "FSx keeps daily backups for 1 to 90 whole days.")
 _EVERYTHING = LustreOffer()
@@ -112,7 +113,7 @@ def check_capacity(capacity_gib: int, *, tier: int | None = None, efa: bool = Fa
     sizes = [size for size in (below, above) if size > 0 and (size == above or size < capacity_gib)]
     where = f"at {tier} MB/s/TiB " if tier is not None else ""
     return [
-        f"FSx sells no {capacity_gib:,} GiB {where}{'with' if efa else 'without'} EFA, where capacity comes in steps "
+        f"FSx does not support {capacity_gib:,} GiB {where}{'with' if efa else 'without'} EFA: capacity comes in steps "
         f"of {step:,} GiB; {_next(sizes, 'size', ' GiB')}"
     ]
 
@@ -123,7 +124,7 @@ def _efa(stated: LustreOverrides, offer: LustreOffer, clients: LustreClients | N
     if stated.deployment_type in ("PERSISTENT_1", "SCRATCH_2"):
         yield f"{stated.deployment_type} does not support EFA; use PERSISTENT_2, or leave EFA out"
     if not offer.efa:
-        yield "FSx sells no file systems with EFA here; leave it out"
+        yield "FSx for Lustre does not support EFA here; leave it out"
     if clients is not None:
         yield from clients.check_connections()
 
@@ -181,7 +182,7 @@ def _metadata(stated: LustreOverrides) -> Iterator[str]:
     if iops not in allowed:
         near = [*[good for good in allowed if good < iops][-1:], *[good for good in allowed if good > iops][:1]]
         kind = "Intelligent-Tiering" if stated.is_intelligent_tiering else "SSD"
-        yield f"{kind} takes no {iops:,} metadata IOPS; {_next(near, 'number', '')}"
+        yield f"{kind} does not support {iops:,} metadata IOPS; {_next(near, 'number', '')}"
     elif stated.capacity_gib is not None:
         # Reported by users: https://github.com/hashicorp/terraform-provider-aws/pull/44456 (read 2026-11-21).
         included = min(metadata.included_iops(stated.capacity_gib), metadata.MOST_IOPS)
@@ -205,7 +206,8 @@ def _words(stated: LustreOverrides, offer: LustreOffer) -> Iterator[str]:
         yield f"clients of AL2023 and Ubuntu 24.04 can't mount Lustre {version}; use {ssd.VERSION_OF_METADATA}"
     elif version in ssd.VERSIONS and version != ssd.VERSION_OF_METADATA and stated.deployment_type == "PERSISTENT_2":
         yield (
-            f"PERSISTENT_2 with a metadata configuration takes Lustre {ssd.VERSION_OF_METADATA} only, got {version}; "
+            f"PERSISTENT_2 with a metadata configuration requires Lustre {ssd.VERSION_OF_METADATA}, got "
+            f"{version}; "
             "it can't be added later"
         )
 
@@ -215,7 +217,8 @@ def _data(stated: LustreOverrides, associations: int, backups: bool) -> Iterator
         yield "Intelligent-Tiering does not support data repository associations; use SSD, or leave them out"
     if associations > repositories.MOST_ASSOCIATIONS:
         yield (
-            f"a file system takes {repositories.MOST_ASSOCIATIONS} data repository associations, got {associations}: "
+            f"a file system supports {repositories.MOST_ASSOCIATIONS} data repository associations, got "
+            f"{associations}: "
             f"{associations - repositories.MOST_ASSOCIATIONS} fewer"
         )
     if associations and backups:

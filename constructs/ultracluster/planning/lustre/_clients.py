@@ -29,7 +29,7 @@ class LustreClients:
 
     def problems(self) -> list[str]:
         """Return the errors of the nodes: none of them, an unknown type, or a type without the feature."""
-        problems = [] if self.count >= 1 else [f"it takes at least one node, got {self.count}"]
+        problems = [] if self.count >= 1 else [f"there must be at least one node, got {self.count}"]
         try:
             record = self.record
         except ValueError as error:
@@ -71,7 +71,7 @@ class LustreClients:
         ways.append(f"{nodes:,} nodes, {self.count - nodes:,} fewer")
         return [
             f"{self.count:,} nodes with {each} EFA interface{'s' if each > 1 else ''} each open {self.count * each:,} "
-            f"EFA connections, and a file system takes {most:,}: take {' or '.join(ways)}, or go without EFA"
+            f"EFA connections, and a file system supports {most:,}: use {' or '.join(ways)}, or go without EFA"
         ]
 
     def mb_per_s(self, *, efa: bool, storage_servers: int) -> Fraction:

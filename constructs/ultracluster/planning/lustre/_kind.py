@@ -19,8 +19,8 @@ class Kind(Enum):
     )
     COLD_YET_LINKED = "PERSISTENT_2 on SSD: Intelligent-Tiering does not support data repository associations"
     COLD_YET_NOT_SOLD = "PERSISTENT_2 on SSD: FSx does not offer Intelligent-Tiering here"
-    TEMPORARY = "SCRATCH_2: all of it may be lost, and PERSISTENT_2 would take no fewer GiB"
-    TEMPORARY_YET_PERSISTENT = "PERSISTENT_2 on SSD, though all of it may be lost: it takes fewer GiB than SCRATCH_2"
+    TEMPORARY = "SCRATCH_2: all of it may be lost, and PERSISTENT_2 would need no fewer GiB"
+    TEMPORARY_YET_PERSISTENT = "PERSISTENT_2 on SSD, though all of it may be lost: it needs fewer GiB than SCRATCH_2"
     TEMPORARY_YET_NOT_SOLD = "PERSISTENT_2 on SSD, though all of it may be lost: FSx does not offer SCRATCH_2 here"
 
 

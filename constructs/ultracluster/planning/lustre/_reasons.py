@@ -71,14 +71,16 @@ def _why_efa(best: LustreSpec, goal: LustreGoal, offer: LustreOffer, overrides: 
     if above and (not offer.efa or (goal.clients and not goal.clients.can_use_efa)):
         return "without EFA: no node can use it, or FSx does not offer it here"
     if above:
-        return f"without EFA, though {required} is more than {bound}: FSx sells no {best.words} with it that would do"
+        return (
+            f"without EFA, though {required} is more than {bound}: FSx supports no {best.words} with it that would do"
+        )
     return f"without EFA: {required} is not more than {bound}"
 
 
 def _why_size(best: LustreSpec, goal: LustreGoal) -> Iterator[str]:
     gives, servers = best.disk_write_mb_per_s, best.storage_servers
     writing = " writing" if best.deployment_type == "SCRATCH_2" else ""
-    each = f"; a server gives {float(gives / servers):,.1f} MB/s, so it takes {servers}" if best.efa else ""
+    each = f"; a server gives {float(gives / servers):,.1f} MB/s, so it needs {servers}" if best.efa else ""
     if goal.mb_per_s:
         yield f"{best.words} give {_down(gives)} MB/s{writing}, and {_up(goal.mb_per_s)} were requested{each}"
     else:

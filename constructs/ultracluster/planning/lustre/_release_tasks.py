@@ -32,7 +32,7 @@ def check_release(
     if not paths:
         problems.append("paths must name at least one directory, got none")
     if len(paths) > facts.MOST_TASK_PATHS:
-        problems.append(f"a release takes at most {facts.MOST_TASK_PATHS} paths, got {len(paths)}")
+        problems.append(f"a release task accepts at most {facts.MOST_TASK_PATHS} paths, got {len(paths)}")
     if not_accessed_for_days < 1:
         problems.append(
             f"not_accessed_for_days must be 1 or more, got {not_accessed_for_days}: a smaller one would release what "

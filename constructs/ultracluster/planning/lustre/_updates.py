@@ -80,7 +80,7 @@ def _to_automatic(
     if tiered:
         return {_MODE: f"Intelligent-Tiering supports {_PROVISIONED} only"}
     if "Iops" in after:
-        return {_IOPS: f"{_AUTOMATIC} takes no number of metadata IOPS; write {_PROVISIONED}, or no number"}
+        return {_IOPS: f"{_AUTOMATIC} does not accept a number of metadata IOPS; write {_PROVISIONED}, or no number"}
     if before.get("Mode") == _AUTOMATIC:
         return {}
     provisioned, included = _number(before.get("Iops")), _included(old)

@@ -205,7 +205,7 @@ def _check_training(
     overlapped = " and ".join(str(other) for other in taken if training.overlaps(other))
     if overlapped:
         problems.append(
-            f"the training subnet {training} overlaps {overlapped}, which the NAT gateway and services take; "
+            f"the training subnet {training} overlaps {overlapped}, which the NAT gateway and services use; "
             f"{largest_training_subnet(vpc)} is free"
         )
     if addresses > subnet_capacity(training):

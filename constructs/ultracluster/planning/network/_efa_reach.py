@@ -37,7 +37,7 @@ def check_efa_reach(
     known = file_system is not None and client is not None and min(file_system.prefixlen, client.prefixlen) >= _PREFIX
     if known and file_system and client and _surrounding(file_system) != _surrounding(client):
         problems.append(
-            f"clients in {client} can't use EFA to a file system in {file_system}: both must be in one /16; take "
+            f"clients in {client} can't use EFA to a file system in {file_system}: both must be in one /16; use "
             f"subnets of {_surrounding(client)} for both, or make the file system without EFA"
         )
     return [*map(EFA_REACH, problems)]

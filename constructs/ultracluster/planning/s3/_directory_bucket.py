@@ -11,7 +11,7 @@ from ultracluster.catalogue.ec2 import is_local_zone, region_of_zone
 from ultracluster.catalogue.storage import s3
 from ultracluster.rules import Message, error, warning
 
-EXPRESS_BUCKET = error("express-bucket", "S3 takes some names, zones and lifecycles of directory buckets only.")
+EXPRESS_BUCKET = error("express-bucket", "S3 limits the names of directory buckets, their zones and their lifecycle.")
 _UNKNOWN_ZONE = warning("express-zone-unknown", "The zone is not known to have S3 Express One Zone.")
 _OTHER_ZONE = warning("express-other-zone", "The directory bucket is in another zone than the nodes.")
 
@@ -40,7 +40,7 @@ def check_directory_bucket(
         problems.append(f"zone must be a zone id such as use2-az1, got {zone!r}")
     elif is_local_zone(zone):
         problems.append(
-            f"{zone} is a Local Zone, where directory buckets keep data in a country and take no appends: "
+            f"{zone} is a Local Zone, where directory buckets keep data in a country and support no appends: "
             "name an Availability Zone"
         )
     if base is not None:
@@ -70,10 +70,11 @@ def directory_bucket_warnings(*, zone: str, nodes_zone: str | None = None) -> It
     if zone not in s3.EXPRESS_ZONES:
         known = sorted(known_zone for known_zone in s3.EXPRESS_ZONES if known_zone.split("-")[0] == zone.split("-")[0])
         yield _UNKNOWN_ZONE(
-            f"S3 Express One Zone was not sold in {zone} on 2026-11-21; in this region: {', '.join(known) or 'nowhere'}"
+            f"S3 Express One Zone was not available in {zone} on 2026-11-21; in this Region: "
+            f"{', '.join(known) or 'nowhere'}"
         )
     if nodes_zone not in (None, zone):
         yield _OTHER_ZONE(
-            f"the bucket is in {zone} and the nodes are in {nodes_zone}: each request crosses zones, which takes away "
-            f"what Express is bought for; put the bucket into {nodes_zone}"
+            f"the bucket is in {zone} and the nodes are in {nodes_zone}: each request crosses zones, which removes "
+            f"the benefit of Express; put the bucket into {nodes_zone}"
         )

@@ -9,7 +9,7 @@ _NAME = error("bucket-name", "The name is that of a general purpose bucket.")
 # Names that S3 reserves for resources that are not general purpose buckets and have other ARNs. See
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-21).
 _RESERVED = {
-    "--x-s3": "a directory bucket of S3 Express One Zone, which takes other permissions",
+    "--x-s3": "a directory bucket of S3 Express One Zone, which needs other permissions",
     "--table-s3": "a bucket of S3 Tables",
     "-s3alias": "the alias of an access point",
     "--ol-s3": "the alias of an Object Lambda access point",

@@ -34,7 +34,10 @@ ROLE_PREFIX = "AWSServiceRoleForFSxS3Access_"
 
 
 _TIER = error("bucket-tier", "Objects move to storage classes that are read in milliseconds.")
-_LINK = error("association-bucket-properties", "A linked bucket keeps its objects readable, and FSx allowed.")
+_LINK = error(
+    "association-bucket-properties",
+    "A bucket of a data repository association must keep its objects readable, and allow FSx.",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +89,7 @@ def link_problems(
 NOTIFICATIONS = _LINK(
     "FSx keeps an event notification named FSx on a bucket that it imports from, and CloudFormation writes all "
     "notifications of a bucket at once: a deployment would wipe it out, and overlapping ones make the association "
-    "MISCONFIGURED; take the notifications (EventBridge included) off the bucket, or import_events off the association"
+    "MISCONFIGURED; remove the notifications (EventBridge included) of the bucket, or import_events of the association"
 )
 
 

@@ -44,7 +44,7 @@ def check_settings(place: Place, settings: Mapping[str, str], *, version: str) -
     for name in settings:
         since = SETTINGS[place][name].since if name in SETTINGS[place] else ""
         if problems[name] is None and since > version:
-            problems[name] = f"PCS takes it from Slurm {since} on, and the version is {version}"
+            problems[name] = f"PCS accepts it from Slurm {since} on, and the version is {version}"
     together = {"cluster": _cluster_problems(settings, version), "queue": _queue_problems(settings)}
     for name, problem in together.get(place, ()):
         problems[name] = problems[name] or problem
@@ -59,10 +59,10 @@ def _name_problem(place: Place, name: str) -> str | None:
         return f"PCS writes it {same}"
     for word, reason in NOT_TAKEN.items():
         if word.lower() == name.lower():
-            return f"PCS does not take it: {reason}"
+            return f"PCS does not accept it: {reason}"
     for other, names in SETTINGS.items():
         if name in names:
-            return f"PCS takes it in another place: {_KEYS[other]}"
+            return f"PCS accepts it in another place: {_KEYS[other]}"
     near = difflib.get_close_matches(name[:60], list(known), n=1, cutoff=_NEAR)
     return f"PCS has no such setting; did you mean {near[0]}?" if near else None
 
@@ -82,15 +82,15 @@ def _value_problem(place: Place, name: str, value: str) -> str | None:
 def _cluster_problems(settings: Mapping[str, str], version: str) -> Iterator[tuple[str, str]]:
     flags = _parts(settings.get("PrologFlags"))
     if "nohold" in flags and flags & {"contain", "x11"}:
-        yield "PrologFlags", "Slurm takes NoHold neither with Contain nor with X11; remove one"
+        yield "PrologFlags", "Slurm accepts NoHold neither with Contain nor with X11; remove one"
     states = _parts(settings.get("HealthCheckNodeState"))
     if "reboot_only" in states and len(states) > 1:
         yield "HealthCheckNodeState", "REBOOT_ONLY cannot be combined"
     if "reboot_only" in states and version < "26.05":
-        yield "HealthCheckNodeState", f"PCS takes REBOOT_ONLY from Slurm 26.05 on, and the version is {version}"
+        yield "HealthCheckNodeState", f"PCS accepts REBOOT_ONLY from Slurm 26.05 on, and the version is {version}"
     sockets = {"cr_socket", "cr_socket_memory"} & _parts(settings.get("SelectTypeParameters"))
     if sockets and version < "25.11":
-        yield "SelectTypeParameters", f"PCS takes CR_Socket from Slurm 25.11 on, and the version is {version}"
+        yield "SelectTypeParameters", f"PCS accepts CR_Socket from Slurm 25.11 on, and the version is {version}"
     if "enable_stepmgr" in _parts(settings.get("SlurmctldParameters")) and flags and "contain" not in flags:
         yield "SlurmctldParameters", "enable_stepmgr requires PrologFlags with Contain, or none"
     if settings.get("PreemptType", "preempt/none") != "preempt/none" and _parts(settings.get("PreemptMode")) <= {"off"}:
@@ -126,10 +126,10 @@ def check_gres(settings: Mapping[str, str], records: Sequence[Mapping[str, str]]
         if record.get("Name") == "gpu" and not detects and not record.keys() & {"File", "MultipleFiles"}:
             problems.append("a gpu record of gres.conf has File or MultipleFiles, or AutoDetect")
         if "AutoDetect" in record and version < "25.11":
-            problems.append(f"PCS takes AutoDetect from Slurm 25.11 on, and the version is {version}")
+            problems.append(f"PCS accepts AutoDetect from Slurm 25.11 on, and the version is {version}")
     gpu = [record for record in records if record.get("Name") == "gpu" or "AutoDetect" in record]
     if len(gpu) > 1:
-        problems.append("PCS takes one gpu record for a node group")
+        problems.append("PCS accepts one gpu record for a node group")
     if any("AutoDetect" in record for record in gpu) and version == "25.11" and "Sockets" not in settings:
         problems.append("with Slurm 25.11, AutoDetect needs Sockets in the settings of the nodes, or they are drained")
     declared = {record.get("Name", "gpu") for record in records}

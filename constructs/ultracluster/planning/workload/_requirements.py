@@ -37,7 +37,7 @@ def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -
         sheet.add("vcpu_quota", f"{quota.code}, {quota.name}", "", "quota of the family; Capacity Blocks do not count",
                   "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html")  # fmt: skip
     else:
-        sheet.notes.append(f"{record.name} is sold in Capacity Blocks and training plans only")
+        sheet.notes.append(f"{record.name} is available in Capacity Blocks and training plans only")
     if used > NETWORK_INTERFACES_PER_REGION:
         sheet.notes.append(
             f"{used:,} network interfaces are {used - NETWORK_INTERFACES_PER_REGION:,} more than the default quota of "

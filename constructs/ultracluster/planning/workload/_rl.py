@@ -130,7 +130,7 @@ def plan_rl(
     if best.rollout_seconds == float("inf"):
         raise ValueError(
             f"a replica of {replica.gpus} GPUs does not fit into {best.rollout} nodes of {record.gpus} for rollouts; "
-            f"take {-(-replica.gpus // record.gpus) - best.rollout} more"
+            f"use {-(-replica.gpus // record.gpus) - best.rollout} more"
         )
     sheet = Sheet(frozenset({"instance_type", "nodes", "precision"}))
     _figures(sheet, best, model, record, nodes, shared)

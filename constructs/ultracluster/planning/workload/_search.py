@@ -140,6 +140,6 @@ def too_small(job: Job, gpus: int) -> str:
     return (
         f"the model does not fit: on {gpus:,} GPUs of {job.machine.name} the smallest layout ({layout}) needs "
         f"{need / _GIB:,.0f} GiB of each GPU, and {room / _GIB:,.0f} GiB are usable ({job.machine.memory / _GIB:,.0f} "
-        f"GiB without a reserve of {reserve:.0%}): {(need - room) / _GIB:,.0f} GiB are missing; take more nodes, GPUs "
+        f"GiB without a reserve of {reserve:.0%}): {(need - room) / _GIB:,.0f} GiB are missing; use more nodes, GPUs "
         "with more memory, or a shorter sequence"
     )

@@ -118,7 +118,7 @@ def absurd(what: str, value: float | None, least: float, most: float) -> list[st
     if isnan(value):
         return [f"{what} must be a number from {least:g} to {most:g}, got nan"]
     bound = f"below {least:g}, the least" if value < least else f"above {most:g}, the most"
-    return [f"{what} must be from {least:g} to {most:g}, got {value:g}: {bound} that a plan takes"]
+    return [f"{what} must be from {least:g} to {most:g}, got {value:g}: {bound} that a plan accepts"]
 
 
 def default_batch(parameters: float) -> int:

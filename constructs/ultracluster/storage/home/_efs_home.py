@@ -19,7 +19,9 @@ from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.home._home import check_mount_targets, create_mount_targets, warn_of_import
 from ultracluster.storage.home._metrics import EfsMetrics
 
-_CONFIGURATION = error("efs-configuration", "EFS takes some throughputs and lifecycles only.")
+_CONFIGURATION = error(
+    "efs-configuration", "EFS supports provisioned throughput within a range, and fixed days of its lifecycle."
+)
 
 # Root access: root of a node creates home directories and changes their owners.
 # https://docs.aws.amazon.com/efs/latest/ug/iam-access-control-nfs-efs.html (read 2026-11-21)

@@ -244,7 +244,7 @@ def _check_zones(
         return [] if standby_subnet else [HOME_SOLD(f"{size.deployment_type} needs a standby_subnet, in another zone")]
     given = {"standby_subnet": standby_subnet, "route_table_ids": route_table_ids}
     one_zone = "its servers are in one zone"
-    return [HOME_SOLD(f"{size.deployment_type} takes no {name}: {one_zone}") for name in given if given[name]]
+    return [HOME_SOLD(f"{size.deployment_type} does not accept {name}: {one_zone}") for name in given if given[name]]
 
 
 def _check_ranges(ranges: Sequence[str]) -> list[Message]:

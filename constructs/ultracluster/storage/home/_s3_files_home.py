@@ -192,7 +192,7 @@ class S3FilesHome(_S3Files):
         validations = cdk.Validations.of(self)
         validations.add_warning(
             _LIMITS.warning_id,
-            f"S3 Files takes {limits.WRITE_GIB_PER_S} GiB/s of writes from all clients together (5 in some regions), "
+            f"S3 Files accepts {limits.WRITE_GIB_PER_S} GiB/s of writes from all clients together (5 in some Regions), "
             f"exports {limits.EXPORT_FILES_PER_S} files per second after {limits.EXPORT_AFTER_SECONDS} seconds, and "
             f"has no {', '.join(limits.UNSUPPORTED)}: keep checkpoints and package caches elsewhere",
         )

@@ -261,7 +261,7 @@ def _newer(spec: LustreSpec) -> Iterator[tuple[Rule, str]]:
     sold = LustreOffer()
     if spec.mb_per_s_per_tib is not None and spec.mb_per_s_per_tib not in sold.tiers:
         tiers = ", ".join(map(str, sold.tiers))
-        yield _TIER, f"FSx sells the tiers {tiers} MB/s/TiB, got {spec.mb_per_s_per_tib}"
+        yield _TIER, f"FSx supports the tiers {tiers} MB/s/TiB, got {spec.mb_per_s_per_tib}"
     if spec.lustre_version not in sold.versions:
         yield _VERSION, f"FSx runs Lustre {', '.join(sold.versions)}, got {spec.lustre_version}"
 

@@ -107,7 +107,7 @@ def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam
         message += f" If a KMS key encrypts it, the key's policy needs {_statement(scope, on_key)}."
     message += (
         " It must not expire current objects, or move them to Glacier Flexible Retrieval or Deep Archive; with "
-        "import_events it must lie in the region of the file system, and have no event notifications that overlap with "
+        "import_events it must lie in the Region of the file system, and have no event notifications that overlap with "
         "those of FSx."
     )
     cdk.Validations.of(scope).add_warning(FOREIGN_BUCKET.warning_id, message)

@@ -71,7 +71,7 @@ class DataBucket(cdk.Resource):
         given_logs = None if access_log_bucket is None else unwrapped(access_log_bucket)
         errors = check_same_region(self, {"key": key, "access_log_bucket": given_logs})
         if purpose not in OLD_VERSIONS_DAYS:
-            text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, take a LogBucket"
+            text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, need a LogBucket"
             errors.append(_PURPOSE(text))
         members = None if perimeter is None else as_list(perimeter)
         errors += perimeter_problems("perimeter", members or ())
