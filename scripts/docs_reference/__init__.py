@@ -16,7 +16,9 @@ from docs_reference.kubernetes import kubernetes_page
 from docs_reference.lustre import lustre_page
 from docs_reference.metrics import metrics_page
 from docs_reference.outputs import outputs_page
+from docs_reference.permissions import permissions_page
 from docs_reference.predictions import predictions_page
+from docs_reference.programs import programs_page
 from docs_reference.python_api import index_page, package_pages
 from docs_reference.rules import rules_page
 from docs_reference.stories import stories_page
@@ -49,6 +51,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/compliance.md": compliance_page,
     "reference/python.md": index_page,
     "reference/contracts.md": contracts_page,
+    "reference/permissions.md": permissions_page,
+    "reference/programs.md": programs_page,
 }
 
 

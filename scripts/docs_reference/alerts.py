@@ -9,8 +9,10 @@ from ultracluster.monitoring.alerts import ALERTS
 from ultracluster.monitoring.dashboards import CLOUDWATCH_DASHBOARDS, DASHBOARDS, Dashboard
 
 _IMAGES = Path(__file__).parents[2] / "docs" / "images" / "dashboards"
-_ALERTS = """Every alert, with its severity and its [runbook](../runbooks/README.md). `critical` and `warning` are sent,
-`info` is for dashboards. [Monitoring](../guides/monitoring.md#send-alerts) covers routing and silences."""
+_ALERTS = """Every alert, with its severity and its [runbook](../runbooks/README.md), which has the expression.
+`critical` and `warning` are sent, `info` is for dashboards. `for`: how long the condition must hold, changed by
+`pending-period`. Threshold: the number that `thresholds` changes; empty if a fact of the hardware or no number decides.
+[Monitoring](../guides/monitoring.md#send-alerts) covers routing and silences."""
 _GPUS = {
     GpuGeneration.AMPERE: "A100",
     GpuGeneration.HOPPER: "H100, H200",
@@ -71,10 +73,16 @@ def runbook_pages() -> dict[str, str]:
 
 def _alert_table(folder: str) -> str:
     rows = (
-        (f"[{alert.name}]({folder}{alert.name}.md)", str(alert.severity), alert.description.split(". ")[0].rstrip("."))
+        (
+            f"[{alert.name}]({folder}{alert.name}.md)",
+            str(alert.severity),
+            alert.for_,
+            "" if alert.threshold is None else f"{alert.threshold:,g}",
+            alert.description.split(". ")[0].rstrip("."),
+        )
         for alert in ALERTS.values()
     )
-    return table(("alert", "severity", "meaning"), rows)
+    return table(("alert", "severity", "for", "threshold", "meaning"), rows)
 
 
 def dashboards_page() -> str:

@@ -1,17 +1,22 @@
 """Generate the reference of the cluster file from its JSON schema."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from docs_reference.markdown import page, table
 from ultracluster import clusterfile
 
 _ABOUT = """Every key of the [cluster file](../guides/cluster-file.md), from the JSON schema that `ultracluster schema`
-prints. Required keys have no default. Keys of a section with *NAME* apply to each entry."""
+prints. Required keys have no default. Keys of a section with *NAME* apply to each entry. A regular expression is the
+form of a text or of a name; the types of `constructs/ultracluster/clusterfile/sections` have the other limits."""
 
 #: Longer lists are cut; `ultracluster schema` and `ultracluster types` have them.
 _MOST_CHOICES = 8
+#: Longer expressions are no help; `ultracluster schema` has them.
+_LONGEST_PATTERN = 60
 
 Schema = Mapping[str, Any]
 
@@ -19,7 +24,10 @@ Schema = Mapping[str, Any]
 def cluster_file_page() -> str:
     """Page with a table for each section."""
     schema = clusterfile.schema()
-    sections = [f"{_heading(path)}\n\n{_section(one, path, schema)}" for path, one in _sections(schema, (), schema)]
+    sections = [
+        f"{_heading(path)}\n\n{_names(names)}{_section(one, path, schema)}"
+        for path, one, names in _sections(schema, (), schema)
+    ]
     return page("Cluster file", _ABOUT, *sections)
 
 
@@ -50,13 +58,25 @@ def _anchor(path: tuple[str, ...]) -> str:
     return "".join(path).lower()
 
 
-def _sections(section: Schema, path: tuple[str, ...], root: Schema) -> Iterator[tuple[tuple[str, ...], Schema]]:
-    yield path, section
+def _names(names: Schema) -> str:
+    """Line with the form of the names of a section."""
+    pattern = _pattern(names)
+    examples = ", such as " + ", ".join(map(_shown, names["examples"])) if "examples" in names else ""
+    refused = ", but not " + ", ".join(map(_shown, names["not"]["enum"])) if "not" in names else ""
+    return f"*NAME*: {pattern}{examples}{refused}.\n\n" if pattern else ""
+
+
+def _sections(
+    section: Schema, path: tuple[str, ...], root: Schema, names: Schema = MappingProxyType({})
+) -> Iterator[tuple[tuple[str, ...], Schema, Schema]]:
+    yield path, section, names
     for key, value in section["properties"].items():
-        nested = _nested(_resolved(value, root), root)
+        resolved = _resolved(value, root)
+        nested = _nested(resolved, root)
         if nested is not None:
             many, inner = nested
-            yield from _sections(inner, (*path, key, *(("NAME",) if many else ())), root)
+            inside = (*path, key, *(("NAME",) if many else ()))
+            yield from _sections(inner, inside, root, resolved.get("propertyNames", {}))
 
 
 def _resolved(value: Schema, root: Schema) -> Schema:
@@ -96,10 +116,17 @@ def _kind(value: Schema, root: Schema) -> str:
         return f"list of {_kind(_resolved(value.get('items', {}), root), root)}"
     types = value.get("type", "any")
     kind = " or ".join(types if isinstance(types, list) else [types]).replace("object", "mapping")
+    kind = f"{kind} {_pattern(value)}" if _pattern(value) else kind
     least, most = value.get("minimum"), value.get("maximum")
     if least is not None and most is not None:
         return f"{kind}, {least} to {most}"
     return f"{kind}, at least {least}" if least is not None else kind
+
+
+def _pattern(value: Schema) -> str:
+    """Regular expression of a text, without the anchors; empty for one that is long, or that allows any text."""
+    pattern = re.sub(r"^\^(?:\(\?:(.*)\)|(.*))\$$", lambda match: match[1] or match[2], value.get("pattern", ""))
+    return "" if pattern in ("", ".+") or len(pattern) > _LONGEST_PATTERN or "(?=[0-9.]" in pattern else f"`{pattern}`"
 
 
 def _default(key: str, value: Schema, section: Schema) -> str:

@@ -8,7 +8,7 @@ from ultracluster.clusterfile import load
 from ultracluster.monitoring import KubernetesSource, SlurmSource, volume
 from ultracluster.monitoring._description import describe
 from ultracluster.monitoring._volume import recorded_series, scraped_series
-from ultracluster.monitoring.names import METRICS, Profile
+from ultracluster.monitoring.names import METRICS, Metric, Profile
 
 _TYPES = ("p5.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge")
 _NODES = (64, 1_000, 10_000)
@@ -18,7 +18,8 @@ _SOURCES = (
 )
 _ABOUT = """Recording rules write these metrics from those of the exporters, under the names of every exporter version.
 Alerts and dashboards read only these. `instance` is the EC2 instance id, `zone` the zone id, `group` the
-node group, `gpu` an index from 0. [Monitoring](../guides/monitoring.md) covers collection."""
+node group, `gpu` an index from 0. "Recorded from" are the metrics of exporters, or the expression of the rule; a long
+one is in `constructs/ultracluster/monitoring/names`. [Monitoring](../guides/monitoring.md) covers collection."""
 _JOBS = """Programs of jobs write these metrics, and no other label:
 [report progress](../guides/jobs.md#report-progress) covers where. Names that end in
 `_total` are counters, the others gauges."""
@@ -53,6 +54,7 @@ _OF_JOBS = (
 _COST = """Active series, sent plus recorded, by [profile](../guides/monitoring.md#what-is-collected). Prices are those
 of us-east-1, without queries of dashboards: https://aws.amazon.com/prometheus/pricing/ (the first tier of samples read
 2026-11-20; the lower tiers, storage and queries were not read again)."""
+_LONGEST_EXPRESSION = 240
 # Measured from outside, with the rules and collectors of the commit 1b7bbf6 of 2026-11-22.
 _BEFORE_USD = 281.5
 _BEFORE = """A node of `examples/slurm-512-gpus.yaml` costs ${after:.2f} a month: ${total:,.0f} for its {nodes} nodes.
@@ -66,15 +68,21 @@ def metrics_page() -> str:
     """Page with all metrics by their first word, and with series and cost."""
     subjects: dict[str, list[tuple[str, ...]]] = {}
     for metric in METRICS.values():
-        row = (f"`{metric.name}`", metric.unit, metric.profile.name.lower(), metric.help)
+        row = (f"`{metric.name}`", metric.unit, metric.profile.name.lower(), metric.help, _expression(metric))
         subjects.setdefault(_subject(metric.name), []).append(row)
     sections = [
-        f"## {subject}\n\n{table(('metric', 'unit', 'from profile', 'meaning'), rows)}"
+        f"## {subject}\n\n{table(('metric', 'unit', 'from profile', 'meaning', 'recorded from'), rows)}"
         for subject, rows in subjects.items()
     ]
     jobs = table(("metric", "meaning"), [(f"`{name}`", meaning) for name, meaning in _OF_JOBS])
     sections.append(f"## Metrics of jobs\n\n{_JOBS}\n\n{jobs}")
     return page("Metrics", _ABOUT, *sections, f"## Series and cost\n\n{_COST}\n\n{_before()}\n\n{_volumes()}")
+
+
+def _expression(metric: Metric) -> str:
+    """Return the sources of a metric, or its expression if that is short."""
+    text = " or ".join(source.promql for source in metric.sources) or " ".join(metric.expr.split())
+    return f"`{text}`" if len(text) <= _LONGEST_EXPRESSION else ""
 
 
 def _before() -> str:

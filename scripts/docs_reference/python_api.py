@@ -47,7 +47,7 @@ def index_page() -> str:
         sections.append(f"## {group}")
         for name, names in (pair for prefix in prefixes for pair in _public_names() if pair[0].startswith(prefix)):
             module = importlib.import_module(name)
-            rows = [(f"`{public}`", _first_line(module, public)) for public in names]
+            rows = [(f"`{public}`", f"{_first_line(module, public)}{_imports(module, public)}") for public in names]
             sections.append(f"### `{name}`\n\n{_summary(module)}\n\n{table(('name', 'description'), rows)}")
     return page("Python API", _ABOUT, *sections)
 
@@ -73,6 +73,16 @@ def _first_line(module: ModuleType, name: str) -> str:
         if comment := re.search(rf"^((?:#: .*\n)+){name}\b[^\n(]*=", path.read_text(encoding="utf-8"), re.MULTILINE):
             return " ".join(line.removeprefix("#:").strip() for line in comment[1].splitlines())
     raise ValueError(f"{module.__name__}.{name} needs a comment that begins with '#: '")
+
+
+def _imports(module: ModuleType, name: str) -> str:
+    """Static methods that import an existing resource."""
+    value = getattr(module, name)
+    bases = (
+        [base for base in inspect.getmro(value) if "ultracluster." in base.__module__] if inspect.isclass(value) else []
+    )
+    members = dict.fromkeys(member for base in bases for member in vars(base) if member.startswith("from_"))
+    return f" Also constructed by {', '.join(f'`{member}`' for member in members)}." if members else ""
 
 
 def _summary(module: ModuleType) -> str:

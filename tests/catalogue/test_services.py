@@ -11,7 +11,6 @@ from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBacken
 
 from ultracluster.catalogue.ec2 import (
     INSTANCES_PER_CAPACITY_BLOCK,
-    LUSTRE_EFA_CONNECTIONS,
     NETWORK_INTERFACES_PER_REGION,
     REGIONS,
     RESERVED_ADDRESSES_PER_SUBNET,
@@ -21,7 +20,7 @@ from ultracluster.catalogue.ec2 import (
     region_of_zone,
 )
 from ultracluster.catalogue.schedulers import pcs
-from ultracluster.catalogue.storage import lustre
+from ultracluster.catalogue.storage import lustre, lustre_quotas
 
 TIERS = [(125, 38_400), (250, 19_200), (500, 9_600), (1000, 4_800)]
 
@@ -184,7 +183,7 @@ def test_limits_that_planning_rests_on() -> None:
     assert NETWORK_INTERFACES_PER_REGION == 5000
     assert RESERVED_ADDRESSES_PER_SUBNET == 5
     assert INSTANCES_PER_CAPACITY_BLOCK == 64
-    assert LUSTRE_EFA_CONNECTIONS == 1024
+    assert lustre_quotas.EFA_CONNECTIONS == 1024
 
 
 def test_facts_load_without_anything_outside_the_standard_library() -> None:

@@ -109,7 +109,9 @@ def assert_resolves(target: str, folder: Path, source: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_resolve(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+    # A regular expression in code is no link.
+    text = re.sub(r"`[^`\n]*`", "", page.read_text())
+    for target in re.findall(r"\]\(([^)]+)\)", text):
         if not target.startswith("http"):
             assert_resolves(target, page.parent, page)
 

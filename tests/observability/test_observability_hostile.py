@@ -139,7 +139,7 @@ def test_accepts_valid_values(create: Callable[[], object]) -> None:
         (lambda: detector(alias="a" * 65), "alias must be 1 to 64 letters"),
         (lambda: detector(workspace="x"), "workspace_id must be the id of a workspace, ws-..., got 'x'"),
         (lambda: detector(workspace=CHINESE), "workspace_arn is in the partition aws-cn, and us-east-2 is in aws"),
-        (lambda: detector(workspace=ARN.replace("us-east-2", "eu-west-1")), "is in the Region eu-west-1, and"),
+        (lambda: detector(workspace=ARN.replace("us-east-2", "eu-west-1")), "is in the region eu-west-1, and"),
         (lambda: detector(interval=cdk.Duration.seconds(0)), "interval must be 30 to 86,400 whole seconds, got 0"),
         (lambda: detector(interval=cdk.Duration.days(2)), "got 172800"),
         (lambda: detector(interval=cdk.Duration.millis(61_500)), "got 61.5"),

@@ -154,7 +154,7 @@ def test_a_stack_policy_names_the_resources() -> None:
     assert (allow["Effect"], allow["Action"]) == ("Allow", "Update:*")
     assert deny["Resource"] == ["LogicalResourceId/A", "LogicalResourceId/B"]
     assert policy_problems(stack_policy(["A"])) == []
-    with pytest.raises(ValueError, match="CloudFormation takes 16,384"):
+    with pytest.raises(ValueError, match="CloudFormation accepts 16,384"):
         stack_policy([f"Resource{number:020}" for number in range(500)])
 
 
@@ -163,4 +163,4 @@ def test_a_stack_whose_policy_would_be_too_long_is_reported(stacks: Stacks) -> N
     stack = AssembledStack(name=name, account=None, region=None, template=Path("none"))
     (line,) = protect([stack], lambda service, region: stacks.client(service))
     assert line.startswith(f"{name}: the stack policy has ")
-    assert line.endswith("CloudFormation takes 16,384")
+    assert line.endswith("CloudFormation accepts 16,384")

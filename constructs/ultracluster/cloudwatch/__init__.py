@@ -1,4 +1,7 @@
-"""Metrics and alarms of constructs in Amazon CloudWatch: one shape for all."""
+"""Metrics and alarms of constructs in Amazon CloudWatch: one shape for all.
+
+For the resources of AWS, such as a file system. Nodes and jobs are monitored by Prometheus: see `monitoring`.
+"""
 
 from ultracluster.cloudwatch._alarms import AlarmDefinition as AlarmDefinition
 from ultracluster.cloudwatch._alarms import Alarms as Alarms

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from ultracluster.boot import EfaBundle, LustreClient
-from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS, InstanceType
-from ultracluster.catalogue.storage import repositories
+from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.storage import lustre_quotas, repositories
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.clusterfile.sections._lustre import Lustre
@@ -120,7 +120,7 @@ def efa_nodes(client: LustreClient, nodes: Iterable[tuple[InstanceType, int]]) -
 
 def most_interfaces(client: LustreClient, nodes: Iterable[tuple[InstanceType, int]]) -> int:
     """Return the largest number of EFA interfaces for each node that a file system has connections for, at least 1."""
-    return max(1, LUSTRE_EFA_CONNECTIONS // max(1, efa_nodes(client, nodes)))
+    return max(1, lustre_quotas.EFA_CONNECTIONS // max(1, efa_nodes(client, nodes)))
 
 
 def lustre_client(lustre: Lustre, nodes: Iterable[tuple[InstanceType, int]]) -> LustreClient:
@@ -131,7 +131,7 @@ def lustre_client(lustre: Lustre, nodes: Iterable[tuple[InstanceType, int]]) -> 
         nodes: Types and number of the nodes in the zone of the file system.
     """
     near, client = list(nodes), requested_client(lustre)
-    if client.efa_interfaces is not None or efa_connections(client, near) <= LUSTRE_EFA_CONNECTIONS:
+    if client.efa_interfaces is not None or efa_connections(client, near) <= lustre_quotas.EFA_CONNECTIONS:
         return client
     return replace(client, efa_interfaces=most_interfaces(client, near))
 

@@ -1,4 +1,4 @@
-"""Kubernetes on Amazon EKS."""
+"""Kubernetes on Amazon EKS: control plane, node groups, add-ons, and the host that installs `kubernetes` on it."""
 
 from ultracluster.eks._add_on import EksAddOn as EksAddOn
 from ultracluster.eks._add_on import pod_role as pod_role

@@ -1,4 +1,7 @@
-"""Kubernetes objects and Helm releases of an EKS cluster, as plain data."""
+"""Kubernetes objects and Helm releases of an EKS cluster, as plain data.
+
+`platform` installs them on a cluster; `eks` has the constructs of the cluster itself.
+"""
 
 from ultracluster.kubernetes._argo_cd import application_names as application_names
 from ultracluster.kubernetes._argo_cd import argo_cd_files as argo_cd_files

@@ -1,4 +1,7 @@
-"""Metrics, collectors, alerts and dashboards as data. Pure Python."""
+"""Metrics, collectors, alerts and dashboards as data. Pure Python.
+
+`observability` has the constructs that run them; `cloudwatch` has the metrics and alarms of AWS's own resources.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

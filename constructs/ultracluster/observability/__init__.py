@@ -1,4 +1,7 @@
-"""Amazon Managed Service for Prometheus, Grafana with its content, alerts and alarms."""
+"""Amazon Managed Service for Prometheus, Grafana with its content, alerts and alarms.
+
+These constructs run what `monitoring` describes as data.
+"""
 
 from ultracluster.observability._alert_topic import AlertTopic as AlertTopic
 from ultracluster.observability._alert_topic import AlertTopicGrants as AlertTopicGrants

@@ -199,7 +199,7 @@ def _runs_containers(form: SlurmForm) -> bool:
 
 def _why_no_image(queue: QueueShape) -> str:
     if not queue.internet:
-        return "nodes reach no public registry. A .sqsh file, or an image in Amazon ECR of the Region"
+        return "nodes reach no public registry. A .sqsh file, or an image in Amazon ECR of the region"
     return f"no image is pinned for {queue.instance_type.architecture}"
 
 

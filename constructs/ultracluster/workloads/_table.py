@@ -261,7 +261,7 @@ _ROWS = (
                 usage=(
                     "sbatch import.sbatch [IMAGE ...]       "
                     "for your jobs; without IMAGE, the pinned ones. Else, the first",
-                    "                                       job that uses an image imports it, while its nodes wait",
+                    "                                       job that takes an image imports it, while its nodes wait",
                     "sudo bash import.sbatch [IMAGE ...]    on a node with Enroot: for the jobs of all users",
                 ),
                 nodes="one",

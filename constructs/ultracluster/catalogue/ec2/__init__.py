@@ -44,11 +44,9 @@ from ultracluster.catalogue.ec2._quotas import ELASTIC_IPS_QUOTA as ELASTIC_IPS_
 from ultracluster.catalogue.ec2._quotas import INSTANCES_IN_CAPACITY_BLOCKS as INSTANCES_IN_CAPACITY_BLOCKS
 from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_CAPACITY_BLOCK as INSTANCES_PER_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_SPREAD_GROUP as INSTANCES_PER_SPREAD_GROUP
-from ultracluster.catalogue.ec2._quotas import LUSTRE_EFA_CONNECTIONS as LUSTRE_EFA_CONNECTIONS
 from ultracluster.catalogue.ec2._quotas import NETWORK_INTERFACES_PER_REGION as NETWORK_INTERFACES_PER_REGION
 from ultracluster.catalogue.ec2._quotas import NETWORK_INTERFACES_QUOTA as NETWORK_INTERFACES_QUOTA
 from ultracluster.catalogue.ec2._quotas import PARTITIONS_PER_GROUP as PARTITIONS_PER_GROUP
-from ultracluster.catalogue.ec2._quotas import PCS_NODE_GROUPS_PER_CLUSTER as PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.catalogue.ec2._quotas import RESERVED_ADDRESSES_PER_SUBNET as RESERVED_ADDRESSES_PER_SUBNET
 from ultracluster.catalogue.ec2._quotas import VPCS_QUOTA as VPCS_QUOTA
 from ultracluster.catalogue.ec2._quotas import VcpuQuota as VcpuQuota

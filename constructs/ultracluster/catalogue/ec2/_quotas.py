@@ -1,4 +1,4 @@
-"""Service quotas: adjustable defaults and fixed limits."""
+"""Service quotas of EC2 and VPC: adjustable defaults and fixed limits. Those of others are with their facts."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -6,19 +6,15 @@ from typing import Annotated, Literal
 from ultracluster.catalogue.provenance import Source, Stated
 
 _VPC_LIMITS = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-20")
-_VPC_LIMITS_2 = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-23")
+_VPC_LIMITS_REREAD = Source(
+    "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-23"
+)
 _SUBNET_SIZING = Source("https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html", read_on="2026-11-20")
 _EC2_CAPACITY_BLOCKS = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html", read_on="2026-11-20"
 )
 _PLACEMENT_STRATEGIES = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html", read_on="2026-11-21"
-)
-_PCS_QUOTAS = Source(
-    "https://docs.aws.amazon.com/pcs/latest/userguide/service-endpoints-quotas.html", read_on="2026-11-21"
-)
-_CONFIGURE_EFA_CLIENTS = Source(
-    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html", read_on="2026-11-20"
 )
 _ON_DEMAND = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html "
@@ -33,8 +29,10 @@ NETWORK_INTERFACES_QUOTA: Annotated[str, Stated(_VPC_LIMITS, columns="code in Se
 )
 
 # Codes of the quotas VPCs per Region (service vpc) and EC2-VPC Elastic IPs (service ec2), 5 of each by default.
-VPCS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_2, columns="code in Service Quotas, service vpc")] = "L-F678F1CE"
-ELASTIC_IPS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_2, columns="code in Service Quotas, service ec2")] = "L-0263D0A3"
+VPCS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_REREAD, columns="code in Service Quotas, service vpc")] = "L-F678F1CE"
+ELASTIC_IPS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_REREAD, columns="code in Service Quotas, service ec2")] = (
+    "L-0263D0A3"
+)
 
 # Fixed: the first four addresses of a subnet and the last.
 RESERVED_ADDRESSES_PER_SUBNET: Annotated[int, Stated(_SUBNET_SIZING, "addresses")] = 5
@@ -48,12 +46,6 @@ INSTANCES_IN_CAPACITY_BLOCKS: Annotated[int, Stated(_EC2_CAPACITY_BLOCKS, "insta
 # Fixed: instances of a spread placement group in one zone, and partitions of a partition placement group.
 INSTANCES_PER_SPREAD_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "instances")] = 7
 PARTITIONS_PER_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "partitions")] = 7
-
-# Default, login nodes' group included; a support case raises it. Queues have the same.
-PCS_NODE_GROUPS_PER_CLUSTER: Annotated[int, Stated(_PCS_QUOTAS, "node groups")] = 10
-
-# Fixed: EFA connections of one file system, each EFA interface of each client being one.
-LUSTRE_EFA_CONNECTIONS: Annotated[int, Stated(_CONFIGURE_EFA_CLIENTS, "connections")] = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,6 +28,7 @@ _CREATE_CLUSTER = Source(
 _CREATE_CLUSTER_2 = Source(
     "https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html", read_on="2026-11-23"
 )
+_QUOTAS = Source("https://docs.aws.amazon.com/pcs/latest/userguide/service-endpoints-quotas.html", read_on="2026-11-21")
 _SLURM_VERSIONS = Source("https://docs.aws.amazon.com/pcs/latest/userguide/slurm-versions.html", read_on="2026-11-21")
 _SLURM_REST_API = Source("https://docs.aws.amazon.com/pcs/latest/userguide/slurm-rest-api.html", read_on="2026-11-21")
 _ACCOUNTING = Source(
@@ -60,6 +61,8 @@ SIZES: Annotated[Mapping[str, int], Stated(_CREATE_CLUSTER, "instances, by size 
 JOBS: Annotated[Mapping[str, int], Stated(_CREATE_CLUSTER_2, "jobs, by size of the controller")] = MappingProxyType(
     {"SMALL": 256, "MEDIUM": 8_192, "LARGE": 16_384}
 )
+# Default, login nodes' group included; a support case raises it. Queues have the same.
+NODE_GROUPS_PER_CLUSTER: Annotated[int, Stated(_QUOTAS, "node groups")] = 10
 
 #: Day on which the ends of support were read.
 READ_ON = date(2026, 11, 21)

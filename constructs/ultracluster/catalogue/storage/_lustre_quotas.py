@@ -1,4 +1,4 @@
-"""Quotas of FSx for Lustre: defaults of an account in a Region, all adjustable.
+"""Quotas of FSx for Lustre: defaults of an account in a Region, all adjustable but the EFA connections.
 
 See: https://docs.aws.amazon.com/general/latest/gr/fsxn.html, which has the codes, and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
@@ -14,6 +14,12 @@ _FSXN = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html",
     read_on="2026-11-21",
 )
+_CONFIGURE_EFA_CLIENTS = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html", read_on="2026-11-20"
+)
+
+# Fixed: EFA connections of one file system, each EFA interface of each client being one.
+EFA_CONNECTIONS: Annotated[int, Stated(_CONFIGURE_EFA_CLIENTS, "connections")] = 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

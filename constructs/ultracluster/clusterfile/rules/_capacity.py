@@ -6,7 +6,6 @@ from ultracluster.catalogue.ec2 import (
     CAPACITY_BLOCKS,
     INSTANCES_IN_CAPACITY_BLOCKS,
     OFFERED,
-    PCS_NODE_GROUPS_PER_CLUSTER,
     READ_ON,
     is_local_zone,
     offered_in,
@@ -204,11 +203,11 @@ def warn_slurm_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{{size: {larger}}}",
         )
     count = len(cluster.node_groups) + 1
-    if count > PCS_NODE_GROUPS_PER_CLUSTER:
+    if count > pcs.NODE_GROUPS_PER_CLUSTER:
         yield (
             NODE_GROUP_QUOTA,
             f"the cluster has {count} node groups, the login nodes' included, and the default quota is "
-            f"{PCS_NODE_GROUPS_PER_CLUSTER}; request an increase by a support case before you deploy",
+            f"{pcs.NODE_GROUPS_PER_CLUSTER}; request an increase by a support case before you deploy",
         )
 
 

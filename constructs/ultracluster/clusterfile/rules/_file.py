@@ -12,6 +12,7 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._associations import check_associations
 from ultracluster.clusterfile.rules._compute_stacks import check_compute_stacks
 from ultracluster.clusterfile.rules._directory import check_directory
+from ultracluster.clusterfile.rules._home import check_home, check_kubernetes_home, check_slurm_home
 from ultracluster.clusterfile.rules._hyperpod import check_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import check_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes
@@ -19,7 +20,7 @@ from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases, che
 from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
-from ultracluster.clusterfile.rules._nodes import check_node_groups
+from ultracluster.clusterfile.rules._nodes import check_mounts, check_node_groups
 from ultracluster.clusterfile.rules._observability import check_observability, check_receivers, check_series
 from ultracluster.clusterfile.rules._other_orchestrator import check_orchestrator
 from ultracluster.clusterfile.rules._private import (
@@ -31,7 +32,6 @@ from ultracluster.clusterfile.rules._private import (
 from ultracluster.clusterfile.rules._rule import error, rules, shared
 from ultracluster.clusterfile.rules._slurm import check_queues_and_users, check_slurm
 from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes, check_user_scripts
-from ultracluster.clusterfile.rules._storage import check_home, check_kubernetes_home, check_mounts, check_slurm_home
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
 from ultracluster.planning.capacity import CapacityBlock, ReservationGroup, TrainingPlan, UltraServerBlock

@@ -12,7 +12,6 @@ from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import instead_of_add_on
 from ultracluster.clusterfile.rules._other_orchestrator import OTHER
-from ultracluster.clusterfile.rules._platform import check_platform
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
@@ -45,6 +44,7 @@ _SECOND_ZONE = shared("kubernetes-second-zone")
 _ULTRASERVER = error("kubernetes-ultraserver", "UltraServers need Dynamic Resource Allocation and Amazon Linux 2023.")
 _PODS = error("kubernetes-pods", "EKS and the addresses of the first network card limit the pods of a node.")
 _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")
+_ARGO_CD = error("kubernetes-argo-cd", "Argo CD reads a Git repository, and people sign in by IAM Identity Center.")
 _ELASTIC = error(
     "elastic",
     "Karpenter launches on-demand, Spot and reserved nodes, in the zone of the cluster and with a pinned image.",
@@ -58,7 +58,7 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
     """Check the EKS cluster, and the node groups on it."""
     requested = draft.kubernetes
     yield from until_invalid(_check_cluster(requested, draft))
-    yield from until_invalid(check_platform(draft))
+    yield from until_invalid(_check_platform(draft))
     yield from until_invalid(_check_zones(requested, draft))
     yield from until_invalid(_check_notifications(draft))
     for group in draft.node_groups:
@@ -226,6 +226,19 @@ def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
         # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
         message = "Karpenter calls IAM, which has no endpoint in a VPC of another Region than its own; remove elastic"
         yield _ELASTIC((*path, "elastic"), message)
+
+
+def _check_platform(draft: Draft) -> Iterator[Problem]:
+    requested = draft.kubernetes
+    if requested.platform == "argo-cd" and requested.argo_cd is None:
+        message = (
+            "needs the key argo-cd, such as argo-cd: {identity-center: arn:aws:sso:::instance/ssoins-..., admins: "
+        )
+        message += "[GROUP], repository: https://github.com/acme/clusters.git}"
+        yield _ARGO_CD(("kubernetes", "platform"), message)
+    if requested.platform != "argo-cd" and requested.argo_cd is not None:
+        message = f"has no effect with platform: {requested.platform}; write platform: argo-cd, or remove it"
+        yield _ARGO_CD(("kubernetes", "argo-cd"), message, at_key=True)
 
 
 def warn_kubernetes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

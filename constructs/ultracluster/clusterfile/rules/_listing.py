@@ -11,6 +11,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_capacity
+from ultracluster.clusterfile.rules._home import warn_home
 from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
@@ -22,8 +23,8 @@ from ultracluster.clusterfile.rules._nodes import warn_nodes
 from ultracluster.clusterfile.rules._observability import warn_observability
 from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.rules._rule import rules as registered
+from ultracluster.clusterfile.rules._s3 import warn_bucket
 from ultracluster.clusterfile.rules._slurm import warn_slurm
-from ultracluster.clusterfile.rules._storage import warn_home
 from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_ended, warn_support
 
 # Importing a module registers its rules.
@@ -106,7 +107,7 @@ def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, 
 
 
 _WARNINGS = (
-    *(warn_capacity, warn_network, warn_lustre, warn_home, warn_associations, warn_efa),
+    *(warn_capacity, warn_network, warn_bucket, warn_lustre, warn_home, warn_associations, warn_efa),
     *(warn_observability, warn_nodes),
 )
 # Of one orchestrator, by its name.

@@ -34,10 +34,8 @@ from ultracluster.planning.lustre import (
     lustre_offer,
 )
 from ultracluster.planning.lustre import check_lustre as check_sold
-from ultracluster.planning.s3 import existing_bucket_warning
 
 _EXISTING_LUSTRE = shared("existing-lustre")
-_EXISTING_BUCKET = shared("existing-bucket")
 _LUSTRE_QUOTA = warning("lustre-quota", "The file system is larger than the default quota of a Region.")
 _LUSTRE_CHECKPOINT = warning(
     "lustre-checkpoint", "The nodes are too few, or too slow, to write the checkpoint within its stall."
@@ -224,9 +222,6 @@ def _existing(cluster: ClusterFile, lustre: Lustre) -> Iterator[tuple[Rule, str]
 
 def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
-    bucket = cluster.storage.existing_bucket
-    if bucket is not None:
-        yield _EXISTING_BUCKET, existing_bucket_warning(bucket.name, bucket.key, cluster.region)
     lustre, plan = cluster.storage.lustre, cluster.lustre_plan
     if lustre is None:
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS
+from ultracluster.catalogue.storage import lustre_quotas
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_interfaces, requested_client
@@ -78,10 +78,11 @@ def check_client(draft: Draft) -> Iterator[Problem]:
         )
         yield _REQUIRED((*_PATH, "client", "efa"), message)
     count, opened = efa_nodes(client, nodes), efa_connections(client, nodes)
-    if client.efa_interfaces is not None and count <= LUSTRE_EFA_CONNECTIONS < opened:
+    if client.efa_interfaces is not None and count <= lustre_quotas.EFA_CONNECTIONS < opened:
         message = (
             f"{count:,} nodes with at most {client.efa_interfaces} each open {opened:,} EFA connections, and a "
-            f"file system takes {LUSTRE_EFA_CONNECTIONS:,}; write {most_interfaces(client, nodes)}, or leave it "
+            f"file system supports {lustre_quotas.EFA_CONNECTIONS:,}; write {most_interfaces(client, nodes)}, or "
+            f"leave it "
             "out"
         )
         yield _LIMIT((*_PATH, "client", "efa-interfaces"), message)
@@ -93,9 +94,9 @@ def check_efa_connections(draft: Draft) -> Iterator[Problem]:
     if lustre is None or not _is_valid(draft, lustre) or not draft.lustre_efa:
         return
     count = efa_nodes(requested_client(lustre), draft.efa_clients)
-    if count > LUSTRE_EFA_CONNECTIONS:
+    if count > lustre_quotas.EFA_CONNECTIONS:
         message = (
-            f"a file system supports {LUSTRE_EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes need at "
+            f"a file system supports {lustre_quotas.EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes need at "
             f"least one each; write {_efa_key(lustre)}: false, and nodes mount it over TCP"
         )
         yield _LIMIT((*_PATH, *_efa_key(lustre).split(".")), message)
@@ -156,7 +157,8 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _LUSTRE_EFA_CONNECTIONS,
             f"over EFA, {efa_nodes(requested, cluster.efa_clients):,} nodes "
             f"would open {efa_connections(requested, cluster.efa_clients):,} "
-            f"connections to the file system, which supports {LUSTRE_EFA_CONNECTIONS:,}: so a node uses {each} EFA "
+            f"connections to the file system, which supports {lustre_quotas.EFA_CONNECTIONS:,}: so a node uses "
+            f"{each} EFA "
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
             "that is right, or make a second file system for the rest",
         )

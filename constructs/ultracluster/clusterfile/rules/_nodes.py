@@ -1,11 +1,12 @@
-"""Rules of node groups."""
+"""Rules of node groups, and of what their nodes mount."""
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile._problems import Path, Problem, field_name
 from ultracluster.clusterfile.rules._images import check_images
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.planning.capacity import (
@@ -25,6 +26,7 @@ _HELD = shared("capacity-count")
 _ROOT = shared("root-volume")
 _PLACEMENT = shared("placement-group")
 _GPU = warning("gpu-not-known", "Checks and figures that need the facts of a GPU model are off without them.")
+_MOUNTS = error("mount-overlap", "A file system that is mounted within another one hides it.")
 _SHARED = error("reservation-shared", "Node groups that share a reservation must agree on it and fit in it together.")
 
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
@@ -130,3 +132,18 @@ def warn_nodes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{groups}: this release has no facts of the GPU, so that no check looks at NVLink, and dashboards show no "
             "share of its peak; metrics of the GPU are collected, of all fields that any GPU has",
         )
+
+
+def check_mounts(draft: Draft) -> Iterator[Problem]:
+    """Check that no mount hides another; both keys have the error."""
+    lustre, home = draft.storage.lustre, draft.storage.home
+    mounts: dict[Path, str] = {("storage", "scratch", "path"): draft.storage.scratch.path}
+    mounts |= {("storage", "lustre", "mount"): lustre.mount} if lustre else {}
+    mounts |= {("storage", "home", "mount"): home.mount} if home else {}
+    for (key, path), (other_key, other) in permutations(mounts.items(), 2):
+        if f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/"):
+            message = (
+                f"is {path}, and {field_name(other_key)} is {other}: one would hide the other; use two directories "
+                "that do not contain each other"
+            )
+            yield _MOUNTS(key, message)

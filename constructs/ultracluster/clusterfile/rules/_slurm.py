@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ultracluster.boot import breaker_limit, health_settings
-from ultracluster.catalogue.ec2 import PCS_NODE_GROUPS_PER_CLUSTER
 from ultracluster.catalogue.schedulers import Place, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
@@ -226,10 +225,10 @@ def warn_slurm(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         unknown += unknown_settings("queue", queue.settings)
     for section in cluster.nodes.values():
         unknown += unknown_settings("node-group", section.slurm.settings)
-    if len(cluster.queues) > PCS_NODE_GROUPS_PER_CLUSTER:
+    if len(cluster.queues) > pcs.NODE_GROUPS_PER_CLUSTER:
         yield (
             NODE_GROUP_QUOTA,
-            f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {PCS_NODE_GROUPS_PER_CLUSTER} by "
+            f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {pcs.NODE_GROUPS_PER_CLUSTER} by "
             "default; request an increase by a support case before you deploy",
         )
     if cluster.users and cluster.storage.home is None:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS, InstanceType
+from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
-from ultracluster.catalogue.storage import lustre
+from ultracluster.catalogue.storage import lustre, lustre_quotas
 
 _MB_PER_GBIT = 125
 
@@ -50,7 +50,7 @@ class LustreClients:
     @property
     def can_use_efa(self) -> bool:
         """True if every node can have at least one EFA connection."""
-        return bool(self.record.lustre_efa_interfaces) and self.count <= LUSTRE_EFA_CONNECTIONS
+        return bool(self.record.lustre_efa_interfaces) and self.count <= lustre_quotas.EFA_CONNECTIONS
 
     @property
     def interfaces(self) -> int:
@@ -58,11 +58,11 @@ class LustreClients:
         if not self.can_use_efa:
             return 0
         default = self.record.lustre_efa_interfaces or 0
-        return self.efa_interfaces or min(default, LUSTRE_EFA_CONNECTIONS // self.count)
+        return self.efa_interfaces or min(default, lustre_quotas.EFA_CONNECTIONS // self.count)
 
     def check_connections(self) -> list[str]:
         """Return the error of the number of EFA connections, with the numbers that fit."""
-        most = LUSTRE_EFA_CONNECTIONS
+        most = lustre_quotas.EFA_CONNECTIONS
         each = self.interfaces or self.efa_interfaces or 1
         if not self.record.lustre_efa_interfaces or self.count * each <= most:
             return []

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ultracluster.catalogue.ec2 import LUSTRE_EFA_CONNECTIONS
 from ultracluster.catalogue.storage import lustre as ssd
+from ultracluster.catalogue.storage import lustre_quotas
 from ultracluster.planning.lustre._checkpoints import checkpoint_times
 from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._kind import Kind
@@ -127,7 +127,8 @@ def _why_nodes(best: LustreSpec, goal: LustreGoal) -> Iterator[str]:
     if best.efa and clients.efa_interfaces is None and 0 < clients.interfaces < default:
         yield (
             f"each node uses {clients.interfaces} EFA interface{'s' if clients.interfaces > 1 else ''} instead of "
-            f"{default} for it, or they would open more connections than the {LUSTRE_EFA_CONNECTIONS:,} that there are"
+            f"{default} for it, or they would open more connections than the {lustre_quotas.EFA_CONNECTIONS:,} that "
+            f"there are"
         )
 
 

@@ -1,7 +1,6 @@
-"""Rules of home directories, mounts and the data bucket."""
+"""Rules of home directories."""
 
 from collections.abc import Iterator, Mapping
-from itertools import permutations
 
 from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.catalogue.storage import openzfs, s3_files
@@ -9,7 +8,7 @@ from ultracluster.clusterfile._associations import prefix, shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
-from ultracluster.clusterfile._problems import Path, Problem, field_name
+from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._home import Home
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
@@ -34,7 +33,6 @@ _NOT_ON_KUBERNETES = {
     "s3-files": "its CSI driver needs a role that this library does not create",
     "nfs": "no EKS add-on has a CSI driver for any NFS server",
 }
-_MOUNTS = error("mount-overlap", "A file system that is mounted within another one hides it.")
 
 _PATH: Path = ("storage", "home")
 
@@ -213,18 +211,3 @@ def warn_home(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if cluster.network.existing is None:
         words.append("the cluster gets a VPC of its own: connect it to that of the server, or name network.existing")
     yield _EXISTING_HOME, "; ".join(words)
-
-
-def check_mounts(draft: Draft) -> Iterator[Problem]:
-    """Check that no mount hides another; both keys have the error."""
-    lustre, home = draft.storage.lustre, draft.storage.home
-    mounts: dict[Path, str] = {("storage", "scratch", "path"): draft.storage.scratch.path}
-    mounts |= {("storage", "lustre", "mount"): lustre.mount} if lustre else {}
-    mounts |= {("storage", "home", "mount"): home.mount} if home else {}
-    for (key, path), (other_key, other) in permutations(mounts.items(), 2):
-        if f"{path}/".startswith(f"{other}/") or f"{other}/".startswith(f"{path}/"):
-            message = (
-                f"is {path}, and {field_name(other_key)} is {other}: one would hide the other; use two directories "
-                "that do not contain each other"
-            )
-            yield _MOUNTS(key, message)
