@@ -15,7 +15,7 @@ from support.templates import of_type, synth, warning_ids
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFile, loads
-from ultracluster.clusterfile.sections import _storage as sections
+from ultracluster.clusterfile.sections import _s3, _storage
 from ultracluster.planning.s3 import existing_bucket_problems
 from ultracluster.storage import DataBucket
 
@@ -229,8 +229,8 @@ NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{1,40}[a-z0-9]", fullmatch=True)
 @given(NAMES.filter(lambda name: not existing_bucket_problems(name)), st.booleans())
 def test_what_is_read_is_written_and_read_again(name: str, with_key: bool) -> None:
     expected = {"existing": name, **({"key": KEY} if with_key else {})}
-    storage = sections.Storage.model_validate({"data-bucket": expected})
-    assert storage.data_bucket == sections.ExistingBucket.model_validate(expected)
+    storage = _storage.Storage.model_validate({"data-bucket": expected})
+    assert storage.data_bucket == _s3.ExistingBucket.model_validate(expected)
     assert storage.model_dump(by_alias=True, exclude_unset=True) == {"data-bucket": expected}
 
 
