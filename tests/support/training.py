@@ -12,6 +12,11 @@ SMALL = (
     *("--dropout=0.1", "--rate=1e-2", "--warmup=5", "--log-every=1"),
 )
 #: One thread, as torchrun sets for several processes of a node: the order of additions is always the same.
-ENVIRONMENT: Mapping[str, str] = MappingProxyType({"OMP_NUM_THREADS": "1"})
-#: Directories of the programs, and of this package.
-PYTHONPATH = ":".join(str(ROOT / directory) for directory in ("constructs/ultracluster/boot/scripts", "tests"))
+ENVIRONMENT: Mapping[str, str] = MappingProxyType(
+    {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "tests/support/no_collector")}
+)
+#: Directories of the programs, of this package, and what the others have.
+PYTHONPATH = ":".join(
+    str(ROOT / directory)
+    for directory in ("constructs/ultracluster/boot/scripts", "tests", "tests/support/no_collector")
+)
