@@ -216,6 +216,13 @@ def test_what_aws_denies_terminates_nothing(node: Node, action: str) -> None:
     assert (node.state / "instances").read_text().strip()
 
 
+def test_a_full_disk_keeps_no_bad_node_in_service(node: Node) -> None:
+    node.file(REPLACE, "")
+    (node.root / REPLACE.removeprefix("/")).with_name(".ultracluster_replace").symlink_to("/dev/full")
+    assert replace(node) == 4
+    assert log(node)[-1] == "ec2 terminate-instances i-0123456789abcdef0"
+
+
 def test_a_notice_that_cannot_be_sent_holds_nothing_up(node: Node) -> None:
     node.says("denied", "sns publish")
     assert replace(node) == 4

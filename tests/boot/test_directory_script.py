@@ -121,6 +121,20 @@ def test_a_second_run_changes_nothing_and_a_rotated_password_restarts_sssd(tmp_p
     assert node.conf.read_text().endswith("ldap_default_authtok = new\n")
 
 
+@pytest.mark.parametrize("program", ["pam-auth-update", "systemctl"])
+def test_what_failed_once_is_done_by_the_next_run(tmp_path: Path, program: str) -> None:
+    """Such as for the lock of debconf, which another installation has."""
+    node = Node(tmp_path)
+    stand_in = tmp_path / "bin" / program
+    text = stand_in.read_text()
+    stand_in.write_text("#!/bin/bash\nexit 1\n")
+    assert node.run().returncode == 1
+    stand_in.write_text(text)
+    assert node.run().returncode == 0
+    assert "pam-auth-update --enable mkhomedir" in node.log
+    assert "systemctl restart sssd" in node.log
+
+
 def test_a_secret_that_cannot_be_read_leaves_what_is_there(tmp_path: Path) -> None:
     node = Node(tmp_path)
     (tmp_path / "aws-fails").touch()

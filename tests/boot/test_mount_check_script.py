@@ -112,6 +112,18 @@ def test_the_metrics_are_replaced_as_a_whole(node: Node) -> None:
     ]
 
 
+@pytest.mark.parametrize("good", [True, False])
+def test_a_full_disk_drains_no_node_and_hides_no_fault(node: Node, good: bool) -> None:
+    """Users can fill the root volume."""
+    works(node)
+    (node.root / METRICS.removeprefix("/")).with_name(".ultracluster_mounts").symlink_to("/dev/full")
+    if not good:
+        node.unmount("/home")
+    done = node.run("mount-check", "--first", "0")
+    assert "mount-check: no metrics" in done.stderr
+    assert (done.returncode, node.health("mounts")) == ((0, "ok\n") if good else (1, "failed: /home is not mounted\n"))
+
+
 def test_a_missing_mount_is_named_and_the_others_are_not(node: Node) -> None:
     works(node)
     node.unmount("/home")

@@ -5,13 +5,14 @@ import importlib
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -134,8 +135,9 @@ class Node:
         with (self.root / "var/log" / path).open("a") as file:
             file.write(text)
 
-    def run(self) -> subprocess.CompletedProcess[str]:
-        environment = {
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
             "PATH": f"{self.room}/bin:{os.environ['PATH']}",
             "T": str(self.room),
             "ULTRACLUSTER_ROOT": str(self.root),
@@ -146,9 +148,13 @@ class Node:
             "AWS_DEFAULT_REGION": "us-east-2",
             "http_proxy": "http://127.0.0.1:9",
         }
+
+    def run(self, limit: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
         program = Path(scripts.__file__).parent / "_node_logs.py"
         command = [sys.executable, str(program), "--once"]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180)
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=180, preexec_fn=limit
+        )
 
     @property
     def sent(self) -> list[dict[str, Any]]:
@@ -256,6 +262,39 @@ def test_a_flood_of_the_kernel_is_sent_in_requests_that_cloudwatch_takes_and_is_
     assert len(node.messages) == 1 + 2_000 + 1
     assert node.messages[-1] == "500 lines of the journal were left out: too many at once"
     assert (node.room / "calls").read_text().count("put-log-events") > 2
+
+
+def test_a_journal_of_hours_without_cloudwatch_needs_little_memory(node: Node) -> None:
+    node.journal("first", _TRANSPORT="kernel")
+    assert node.run().returncode == 0
+    entry = {"__CURSOR": "s=1", "__REALTIME_TIMESTAMP": str(BOOT_US), "_TRANSPORT": "kernel", "MESSAGE": "x" * 4_000}
+    (node.room / "bin" / "journalctl").write_text(f"#!/bin/sh\nyes '{json.dumps(entry)}' | head -n 40000\n")
+    bytes = 128 * 1024 * 1024
+    done = node.run(lambda: resource.setrlimit(resource.RLIMIT_AS, (bytes, bytes)))
+    assert done.returncode == 0, done.stderr
+    assert len(node.messages) == 1 + 2_000 + 1
+    assert node.messages[-1] == "38000 lines of the journal were left out: too many at once"
+
+
+def test_on_a_full_disk_nothing_is_sent_twice(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in node.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.syspath_prepend(str(Path(scripts.__file__).parent))
+    monkeypatch.delitem(sys.modules, "_node_logs", raising=False)
+    program = importlib.import_module("_node_logs")
+    state = node.root / "var/lib/ultracluster"
+    state.mkdir(parents=True)
+    (state / "node-logs.json.new").symlink_to("/dev/full")
+    log = program.Log()
+    for number in range(3):
+        node.journal(f"line {number}", _TRANSPORT="kernel")
+        assert program.send(log, INSTANCE)
+    assert node.messages == ["line 0", "line 1", "line 2"]
+    (state / "node-logs.json.new").unlink()
+    node.journal("line 3", _TRANSPORT="kernel")
+    assert program.send(log, INSTANCE)
+    assert node.run().returncode == 0
+    assert node.messages == ["line 0", "line 1", "line 2", "line 3"], "another start reads it"
 
 
 def test_a_node_that_was_off_for_days_is_sent_in_requests_of_a_day(node: Node) -> None:

@@ -17,8 +17,10 @@ GRACE = User(name="grace", uid=2002)
 STAND_INS = {
     "aws": '[ ! -e "$T/aws-fails" ] || exit 255\nprintf "%s" "$(cat "$T/records")"; echo',
     "id": 'awk -v n="$2" \'$1 == n { print $2; found = 1 } END { exit !found }\' "$T/passwd"',
-    "groupadd": 'echo "groupadd $*" >>"$T/log"',
-    "useradd": 'echo "useradd $*" >>"$T/log"; eval "name=\\${$#}"; echo "$name $2" >>"$T/passwd"',
+    "getent": 'grep "^$2:" "$T/group"',
+    "groupadd": 'echo "groupadd $*" >>"$T/log"; ! grep -q "^$3:" "$T/group" || exit 9; echo "$3:x:$2:" >>"$T/group"',
+    "useradd": '[ ! -e "$T/locked" ] || exit 1; grep -q ":$2:$" "$T/group" || exit 6\n'
+    'echo "useradd $*" >>"$T/log"; eval "name=\\${$#}"; echo "$name $2" >>"$T/passwd"',
     "usermod": 'echo "usermod $1 [$2] $3" >>"$T/log"',
     "chown": 'echo "chown $*" >>"$T/log"',
     "systemctl": 'echo "systemctl $*" >>"$T/log"',
@@ -36,7 +38,7 @@ class Node:
         (self.etc / "skel").mkdir()
         (self.etc / "skel" / ".bashrc").write_text("# hello\n")
         self.home.mkdir()
-        for name in ("passwd", "log", "records"):
+        for name in ("passwd", "group", "log", "records"):
             (room / name).touch()
         for name, body in STAND_INS.items():
             path = room / "bin" / name
@@ -142,6 +144,37 @@ def test_an_existing_user_with_another_uid_is_reported_and_unchanged(node: Node)
     assert "ada has the number 1005 here, and 2001 in the cluster" in done.stderr
     assert "useradd --uid 2002" in node.log
     assert not node.key("ada").exists()
+
+
+def test_a_user_that_could_not_be_added_is_added_the_next_time(node: Node) -> None:
+    """Another installer has the lock of /etc/passwd, when the group is there."""
+    (node.room / "locked").touch()
+    done = node.run(ADA)
+    assert (done.returncode, "ada can't be made" in done.stderr) == (1, True)
+    (node.room / "locked").unlink()
+    done = node.run(ADA)
+    assert done.returncode == 0, done.stderr
+    assert node.key("ada").exists()
+
+
+def test_a_group_of_the_image_with_the_name_of_a_user_is_named(node: Node) -> None:
+    (node.room / "group").write_text("ada:x:990:\n")
+    done = node.run(ADA, GRACE)
+    assert done.returncode == 1
+    assert "ada is a group of this image with the number 990: take another name" in done.stderr
+    assert node.key("grace").exists()
+
+
+def test_a_home_has_its_name_once_it_is_the_users(node: Node) -> None:
+    """A node that ends in between leaves nothing that another node would take for a home."""
+    (node.room / "bin" / "chown").write_text('#!/bin/sh\nkill -KILL "$PPID"\n')
+    node.run(ADA)
+    assert not (node.home / "ada").exists()
+    (node.room / "bin" / "chown").write_text('#!/bin/sh\necho "chown $*" >>"$T/log"\n')
+    assert node.run(ADA).returncode == 0
+    assert "chown -R 2001:2001" in node.log
+    assert (node.home / "ada" / ".bashrc").exists()
+    assert [path.name for path in node.home.iterdir()] == ["ada"]
 
 
 def test_users_are_there_before_slurm_starts() -> None:

@@ -86,39 +86,44 @@ class Log:
         return sorted(events, key=lambda event: event.at), after
 
     def keep(self, state: dict[str, Any]) -> None:
-        """Write how far the log has been sent."""
+        """Write how far the log has been sent. On a full disk, it stays in memory."""
         self.state = state
-        os.makedirs(os.path.dirname(STATE), exist_ok=True)
-        with open(STATE + ".new", "w", encoding="utf-8") as file:
-            json.dump(state, file)
-        os.replace(STATE + ".new", STATE)
+        try:
+            os.makedirs(os.path.dirname(STATE), exist_ok=True)
+            with open(STATE + ".new", "w", encoding="utf-8") as file:
+                json.dump(state, file)
+            os.replace(STATE + ".new", STATE)
+        except OSError as error:
+            report(f"how far the log has been sent is not written: {error}")
 
     def _journal(self, after: dict[str, Any]) -> list[Event]:
         command = ["journalctl", "--output=json", "--no-pager", "--quiet", "--all"]
-        since = ["--after-cursor=" + after["cursor"]] if after["cursor"] else ["--boot"]
-        done = subprocess.run(command + since, capture_output=True, check=False)
-        if done.returncode and after["cursor"]:
+        start = after["cursor"]
+        command.append("--after-cursor=" + start if start else "--boot")
+        events: list[Event] = []
+        left_out, most = 0, MOST_IN_A_ROUND if start else MOST_AT_FIRST
+        # Line by line: after hours without CloudWatch Logs, the journal is more than the memory of this program.
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as journal:
+            for line in journal.stdout or ():
+                try:
+                    entry = json.loads(line)
+                    at, message = int(entry["__REALTIME_TIMESTAMP"]) // 1000, text(entry.get("MESSAGE"))
+                    after["cursor"] = entry["__CURSOR"]
+                except (KeyError, TypeError, ValueError):
+                    continue
+                if not wanted(entry) or not message:
+                    continue
+                if len(events) >= most:
+                    left_out += 1
+                    continue
+                job = JOB_OF_CGROUP.search(text(entry.get("_SYSTEMD_CGROUP")))
+                source = text(entry.get("SYSLOG_IDENTIFIER")) or "journal"
+                events.append(Event(at, source, message, job[1] if job else ""))
+        if journal.returncode and start:
             # A journal in memory is gone after a reboot, and its cursors with it.
-            report(f"the journal has no such cursor: {done.stderr.decode(errors='replace').strip()}")
+            report("the journal has no such cursor, and is read from its beginning")
             after["cursor"] = None
             return self._journal(after)
-        events: list[Event] = []
-        left_out, most = 0, MOST_IN_A_ROUND if after["cursor"] else MOST_AT_FIRST
-        for line in done.stdout.splitlines():
-            try:
-                entry = json.loads(line)
-                at, message = int(entry["__REALTIME_TIMESTAMP"]) // 1000, text(entry.get("MESSAGE"))
-                after["cursor"] = entry["__CURSOR"]
-            except (KeyError, TypeError, ValueError):
-                continue
-            if not wanted(entry) or not message:
-                continue
-            if len(events) >= most:
-                left_out += 1
-                continue
-            job = JOB_OF_CGROUP.search(text(entry.get("_SYSTEMD_CGROUP")))
-            source = text(entry.get("SYSLOG_IDENTIFIER")) or "journal"
-            events.append(Event(at, source, message, job[1] if job else ""))
         if left_out:
             events.append(Event(now(), "node-logs", f"{left_out} lines of the journal were left out: too many at once"))
         return events

@@ -92,10 +92,13 @@ main() {
         log "the secret $1 cannot be read; the password of the last time stays"
         return 0
     fi
-    if ! cmp --silent "$conf.new" "$conf"; then
+    # The mark is of a configuration that sssd uses: a run that fails is repeated.
+    if [ ! -e "$conf.used" ] || ! cmp --silent "$conf.new" "$conf"; then
+        rm -f "$conf.used"
         mv "$conf.new" "$conf"
         make_homes
         systemctl restart sssd
+        touch "$conf.used"
     fi
     rm -f "$conf.new"
     ask_for_keys

@@ -227,6 +227,7 @@ main() {
         *) fail "takes --now NAME or nothing, got $*" ;;
     esac
     mkdir -p "$run"
+    # Others could hold a lock that they may read.
     exec 9>"$run/lock"
     chmod 600 "$run/lock"
     flock 9

@@ -85,6 +85,7 @@ remove_shared_memory() {
 main() {
     local left rc=0
     mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
+    # Others could hold a lock that they may read.
     exec 8>"$run/node-scripts.lock"
     chmod 600 "$run/node-scripts.lock"
     flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"

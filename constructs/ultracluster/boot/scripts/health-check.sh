@@ -282,6 +282,7 @@ main() {
     # What dcgm-exporter reads, and does without for good when it is not there as it starts.
     mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
     # Several jobs may start on a node at once.
+    # Others could hold a lock that they may read.
     exec 9>"$run/lock"
     chmod 600 "$run/lock"
     flock --wait 60 9 || fail "another check has run for a minute"

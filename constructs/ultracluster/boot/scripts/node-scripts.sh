@@ -94,6 +94,7 @@ replace_files() {
         mkdir -p "$root/${file%/*}"
         cp -p "$new/$group/$file" "$(beside "$root/$file")" || fail "$file cannot be written"
     done <"$new/files"
+    # Others could hold a lock that they may read.
     exec 9>"$run/node-scripts.lock"
     chmod 600 "$run/node-scripts.lock"
     if ! flock --wait "${ULTRACLUSTER_LOCK_WAIT:-60}" 9; then

@@ -79,6 +79,7 @@ make_metrics_directory() {
 main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
     # No update of these scripts between the steps. What hangs in the driver must not keep the lock.
+    # Others could hold a lock that they may read.
     exec 8>"$run/node-scripts.lock"
     chmod 600 "$run/node-scripts.lock"
     flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"

@@ -53,12 +53,15 @@ read_settings() {
     done
 }
 
-write_metric() {
-    mkdir -p "$metrics"
+# A full disk must not keep a bad node in service.
+write_metric() { metric "$1" || log "the metric cannot be written"; }
+
+metric() {
+    mkdir -p "$metrics" || return 1
     printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="replace"} %s\n' ultracluster_health_breaker_open \
         "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
-        ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_replace"
-    chmod 644 "$metrics/.ultracluster_replace"
+        ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_replace" || return 1
+    chmod 644 "$metrics/.ultracluster_replace" || return 1
     mv "$metrics/.ultracluster_replace" "$metrics/ultracluster_replace.prom"
 }
 

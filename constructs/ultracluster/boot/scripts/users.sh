@@ -53,7 +53,14 @@ while IFS= read -r record; do
       continue
     fi
   else
-    if ! groupadd --gid "$uid" "$name" || ! useradd --uid "$uid" --gid "$uid" --no-create-home \
+    # Its group is there if an earlier useradd failed, such as for the lock of another installer.
+    group=$(getent group "$name" | cut -d : -f 3) || group=""
+    if [ -n "$group" ] && [ "$group" != "$uid" ]; then
+      echo "$name is a group of this image with the number $group: take another name than $name" >&2
+      failed=1
+      continue
+    fi
+    if { [ -z "$group" ] && ! groupadd --gid "$uid" "$name"; } || ! useradd --uid "$uid" --gid "$uid" --no-create-home \
       --home-dir "$home/$name" --shell /bin/bash "$name"; then
       echo "$name can't be made with the number $uid" >&2
       failed=1
@@ -66,10 +73,12 @@ while IFS= read -r record; do
     usermod --expiredate "" "$name"
     echo "$name" >>"$made"
   fi
-  # One node of those that share the homes wins.
-  if mkdir -m 0700 "$home/$name" 2>/dev/null; then
-    cp -rT "$etc/skel" "$home/$name" 2>/dev/null || true
-    chown -R "$uid:$uid" "$home/$name"
+  # Complete before it has its name, for the node may end. One node of those that share the homes wins.
+  new=$home/.$name.$HOSTNAME
+  if [ ! -e "$home/$name" ] && rm -rf "$new" && mkdir -m 0700 "$new" 2>/dev/null; then
+    cp -rT "$etc/skel" "$new" 2>/dev/null || true
+    chown -R "$uid:$uid" "$new"
+    mv -T "$new" "$home/$name" 2>/dev/null || rm -rf "$new"
   fi
   printf '%s\n' "${fields[@]:1}" >"$keys/.$name"
   chmod 0644 "$keys/.$name"
