@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from ultracluster.boot import scripts, without_comments
@@ -66,12 +67,15 @@ class Node:
         self.says("cpus", "192")
         self.file("/proc/self/mountinfo", "29 1 259:1 / / rw,relatime shared:1 - xfs /dev/nvme0n1p1 rw\n")
         self.file("/proc/meminfo", "MemTotal:       2113534976 kB\nMemFree:        2100000000 kB\n")
+        devices, driver = self.root / "sys/class/infiniband", self.root / "sys/bus/pci/drivers/efa"
+        if efa:
+            devices.mkdir(parents=True)
+            driver.mkdir(parents=True)
         for number in range(efa):
-            device = self.root / f"sys/class/infiniband/rdmap{number:02}s0/device"
-            device.mkdir(parents=True)
-            driver = self.root / "sys/bus/pci/drivers/efa"
-            driver.mkdir(parents=True, exist_ok=True)
-            (device / "driver").symlink_to(driver)
+            device = devices / f"rdmap{number:02}s0"
+            device.mkdir()
+            (device / "device").mkdir()
+            (device / "device/driver").symlink_to(driver)
 
     def says(self, name: str, text: str = "") -> None:
         """Write a file of the stand-in's state."""
@@ -179,6 +183,7 @@ class Node:
         return sorted(path.name for path in (self.state / "lnet").glob("efa/*"))
 
 
+@cache
 def _found(command: str) -> str:
     result = shutil.which(command, path=f"/usr/bin:/bin:{os.environ['PATH']}")
     assert result, command
