@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 import jsii
@@ -33,21 +34,31 @@ def _finding(text: str) -> str:
 
 def acknowledge_wildcards(policy: IConstruct, arns: Iterable[str], reason: str) -> None:
     """Acknowledge cdk-nag's findings about a role or policy for ARNs with a wildcard."""
-    policy.node.add_validation(_Wildcards(policy, tuple(arns), reason))
+    stack = cdk.Stack.of(policy)
+    if stack not in _POLICIES:
+        _POLICIES[stack] = []
+        stack.node.add_validation(_Wildcards(stack))
+    _POLICIES[stack].append((policy, tuple(arns), reason))
+
+
+# Role or policy, ARNs and reason of each acknowledgment, by stack: one call of Node resolves all.
+_POLICIES: WeakKeyDictionary[cdk.Stack, list[tuple[IConstruct, tuple[str, ...], str]]] = WeakKeyDictionary()
 
 
 @jsii.implements(IValidation)
 class _Wildcards:
-    """Acknowledge findings at synthesis: a reference to another stack has its name only then."""
+    """Acknowledge the findings of a stack at synthesis: a reference to another stack has its name only then."""
 
-    def __init__(self, policy: IConstruct, arns: tuple[str, ...], reason: str) -> None:
-        self._policy, self._arns, self._reason = policy, arns, reason
+    def __init__(self, stack: cdk.Stack) -> None:
+        self._stack = stack
 
     def validate(self) -> list[str]:
         """Acknowledge the findings; there is nothing to refuse."""
-        findings = sorted({_finding(text) for text in shown(self._policy, list(self._arns))})
-        acknowledgments = [cdk.Acknowledgment(id=finding, reason=self._reason) for finding in findings]
-        cdk.Validations.of(self._policy).acknowledge(*acknowledgments)
+        policies = _POLICIES[self._stack]
+        texts = shown(self._stack, [list(arns) for _, arns, _ in policies])
+        for (policy, _, reason), arns in zip(policies, texts, strict=True):
+            acknowledgments = [cdk.Acknowledgment(id=id, reason=reason) for id in sorted(set(map(_finding, arns)))]
+            cdk.Validations.of(policy).acknowledge(*acknowledgments)
         return []
 
 
