@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import signal
 import stat
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 
 from support.node_boot.gpu_node import BIN, P5EN, GpuNode
 from support.waiting import wait_until
-from ultracluster.boot import health_boot, health_settings, scripts
+from ultracluster.boot import health_boot, health_settings
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy, nvlink5_words
 
@@ -339,25 +338,6 @@ def test_epilogs_that_wait_for_each_other_refuse_no_job_and_drain_nothing(node: 
         done = node.call(script, **JOB, ULTRACLUSTER_LOCK_WAIT="1")
     assert done.returncode == 0
     assert "epilogs of other jobs have run for 1 s" in done.stderr
-
-
-def test_no_user_can_hold_a_lock(node: GpuNode) -> None:
-    """Whoever may read a file may lock it, so that checks and drains would wait for a user."""
-    node.gpus(7)
-    node.call("prolog", **JOB)
-    node.call("epilog", **JOB)
-    run = node.root / "run/ultracluster"
-    locks = {str(path.relative_to(run)): path.stat().st_mode & 0o777 for path in run.rglob("*lock")}
-    names = ("node-scripts.lock", "epilog.lock", "devices/lock", "drain/lock")
-    assert locks == dict.fromkeys(names, 0o600)
-
-
-def test_each_script_closes_its_locks_to_users() -> None:
-    for script in sorted(Path(scripts.__file__).parent.glob("*.sh")):
-        for lock, after in re.findall(r'exec [789]>("\S+lock")\n *(.*)\n', script.read_text()):
-            # These run at boot, before users, and on the admin host, which has none.
-            if script.name not in ("apply-platform.sh", "local-scratch.sh", "lustre-efa.sh"):
-                assert after == f"chmod 600 {lock}", f"{script.name}: {lock}"
 
 
 def test_a_full_disk_does_not_turn_a_report_into_a_drain(node: GpuNode) -> None:
