@@ -12,7 +12,7 @@ from aws_cdk import aws_iam as iam
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from support import ROOT
-from support.clusterfile_data import RESERVATION
+from support.clusterfile_data import NO_METRICS, RESERVATION
 from support.template_lint import problems
 from support.templates import synth
 from ultracluster import clusterfile, compute, kubernetes
@@ -47,6 +47,8 @@ def templates(name: str, *changes: tuple[str, str]) -> dict[str, assertions.Temp
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
+    if changes and "\nobservability:" not in text:
+        text += NO_METRICS
     synthesised = synth(clusterfile.loads(text, "c.yaml")).stacks
     parts = {stack.stack_name.rpartition("-")[2]: stack.text for stack in synthesised}
     return {name: assertions.Template.from_string(parts[name]) for name in _PARTS if name in parts}
