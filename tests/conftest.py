@@ -28,7 +28,7 @@ def template(stack: cdk.Stack) -> Callable[[], assertions.Template]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_templates(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
-    """Each template is synthesised once in a run: the workers of xdist have neighbouring directories."""
+    """Each template is synthesized once in a run: the workers of xdist have neighbouring directories."""
     base = tmp_path_factory.getbasetemp()
     templates.share((base if worker_id == "master" else base.parent) / "templates")
 

@@ -40,6 +40,16 @@ def test_all_errors_come_at_once_though_other_keys_of_the_same_section_are_not_v
     ]
 
 
+def test_a_misspelt_key_hides_no_errors_of_the_keys_beside_it() -> None:
+    alerts = "{treshold: {JobHung: 1}, thresholds: {GpuTemperatureHigh: 200}}"
+    assert problems(f"orchestrator: slurm\nobservability: {{profil: full, alerts: {alerts}}}\n") == [
+        "nodes.train.count invalid-value",
+        "observability.profil unknown-key",
+        "observability.alerts.treshold unknown-key",
+        "observability.alerts.thresholds.GpuTemperatureHigh alerts-tuning",
+    ]
+
+
 def test_names_are_checked_though_the_platform_cannot_be() -> None:
     assert problems(KUBERNETES) == ["nodes.train.count invalid-value", "kubernetes.teams.kube-system kubernetes-name"]
 

@@ -475,7 +475,7 @@ def place() -> tuple[cdk.Stack, ec2.ISubnet, list[ec2.ISecurityGroup]]:
 
 
 def node_group(kind: str, way: str, os: eks.NodeOs) -> str:
-    """`yes` if a combination synthesises to a template that cfn-lint accepts, `no` otherwise."""
+    """`yes` if a combination synthesizes to a template that cfn-lint accepts, `no` otherwise."""
     stack, subnet, groups = place()
     arm = way == "UltraServer"
     architecture: Architecture = "arm64" if arm else "x86_64"

@@ -363,7 +363,7 @@ def grantees(world: World) -> dict[str, iam.IGrantable]:
 
 @cache
 def granted(name: str) -> Mapping[str, list[Any]]:
-    """Results of all grants of a construct to each kind of principal, which synthesise."""
+    """Results of all grants of a construct to each kind of principal, which synthesize."""
     parent = app()
     stack = stack_of(parent)
     world = World(stack)

@@ -88,7 +88,7 @@ _STATES = {
 # Names of variables in the library that a reader has to decode.
 _VARIABLES = re.compile(r"_*(wanted|strange|odd|gone|whose|how|which|beside|meant)_*")
 
-# Words that do not belong in the name of a test: a name states a behaviour.
+# Words that do not belong in the name of a test: a name states a behavior.
 _TEST_NAMES = re.compile(
     r"_(say|says|said|tell|tells|told|hear|hears|heard|wish|wishes|wished|speak|speaks|spoken|anew|let_in|lets_in|"
     r"ring|rings|own_words|of_ours|of_yours|way_out)(_|$)"

@@ -152,7 +152,7 @@ def test_links_lead_to_dashboards_and_hand_on_what_they_ask_for() -> None:
 
 @pytest.mark.parametrize("uid", BOARDS)
 def test_a_number_that_is_not_there_is_neither_nought_nor_green(uid: str) -> None:
-    # Without GPUs' metrics `GPUs missing` has no value; Grafana gives that the colour of the first step.
+    # Without GPUs' metrics `GPUs missing` has no value; Grafana gives that the color of the first step.
     for panel in panels(BOARDS[uid]):
         if panel["type"] == "stat":
             (mapping,) = panel["fieldConfig"]["defaults"]["mappings"]

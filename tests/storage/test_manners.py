@@ -47,7 +47,7 @@ def stacks(*names: str) -> list[cdk.Stack]:
 
 
 def rules(stack: cdk.Stack) -> int:
-    """Number of rules in a stack, before it is synthesised."""
+    """Number of rules in a stack, before it is synthesized."""
     kinds = ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
     return sum(entry.cfn_resource_type in kinds for entry in resources(stack))
 

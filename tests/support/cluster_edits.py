@@ -207,7 +207,7 @@ EDITS: dict[str, list[ClusterEdit]] = {
 def joined(edits: list[ClusterEdit], number: int = 8) -> list[ClusterEdit]:
     """Join clean edits into updates of several each: what one of them replaced, their update would replace too."""
     clean = [edit for edit in edits if edit.verdict == "clean"]
-    # Neighbours in the tables edit the same keys.
+    # Neighbors in the tables edit the same keys.
     updates = -(-len(clean) // number)
     together = [_together(clean[first::updates]) for first in range(updates)]
     return [*(edit for edit in edits if edit.verdict != "clean"), *together]

@@ -1,8 +1,8 @@
-"""Grafana's colours and units, as far as the dashboards use them."""
+"""Grafana's colors and units, as far as the dashboards use them."""
 
 #: Grafana's classic palette.
 PALETTE = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#f2495c", "#8ab8ff", "#b877d9", "#96d98d", "#ffb357", "#fade2a")
-#: Grafana's colours of lines by name, in its dark theme.
+#: Grafana's colors of lines by name, in its dark theme.
 LINES = {"green": "#73bf69", "light-green": "#96d98d", "blue": "#5794f2", "light-blue": "#8ab8ff",
          "dark-blue": "#1f60c4", "purple": "#b877d9", "yellow": "#fade2a", "orange": "#ff9830",
          "light-red": "#ff7383", "red": "#f2495c",
@@ -14,7 +14,7 @@ _TIMES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def colour(value: float, steps: tuple[tuple[float | None, str], ...]) -> str:
-    """The colour of a value: that of the last step that it reaches."""
+    """The color of a value: that of the last step that it reaches."""
     name = [name for least, name in steps if least is None or value >= least][-1]
     return _COLOURS.get(name) or LINES[name]
 

@@ -1,7 +1,7 @@
 """Draw a dashboard as a picture from a running Prometheus: a preview, not Grafana's own rendering.
 
 `PYTHONPATH=tests python -m support.dashboard_preview URL FOLDER cluster=llama job=1 node=i-0` draws every dashboard
-over the last minutes that Prometheus has. Places, colours, units and thresholds are the dashboard's; fonts are not.
+over the last minutes that Prometheus has. Places, colors, units and thresholds are the dashboard's; fonts are not.
 """
 
 import json
@@ -259,7 +259,7 @@ class Preview:
 
 
 def smaller(picture: Image.Image) -> Image.Image:
-    """The picture in a third of the bytes: few colours, among which are ours, however thin a line is."""
+    """The picture in a third of the bytes: few colors, among which are ours, however thin a line is."""
     expected = (_DARK, _PANEL, _TEXT, _FAINT, *PALETTE, *LINES.values())
     others = picture.quantize(_COLOURS - len(expected), Image.Quantize.MEDIANCUT).getpalette()
     assert others is not None

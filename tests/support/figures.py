@@ -31,7 +31,7 @@ def groups(clusterfile: Any, orchestrator: str, number: int) -> Any:
 
 
 def measure() -> dict[str, int]:
-    """Import the packages from the smallest to the largest, then synthesise an example of each orchestrator."""
+    """Import the packages from the smallest to the largest, then synthesize an example of each orchestrator."""
     figures = {}
     for package in ("catalogue", "planning", "clusterfile"):
         importlib.import_module(f"ultracluster.{package}")

@@ -1,4 +1,4 @@
-"""An app with everything that storage has for S3, which tests synthesise with every check on, and deploy locally."""
+"""An app with everything that storage has for S3, which tests synthesize with every check on, and deploy locally."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2

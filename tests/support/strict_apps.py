@@ -1,4 +1,4 @@
-"""Stacks that are synthesised with all checks: each function adds some to an app."""
+"""Stacks that are synthesized with all checks: each function adds some to an app."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2

@@ -27,7 +27,7 @@ _shared: Path | None = None
 
 
 def share(directory: Path) -> None:
-    """Use what other processes of this test run have synthesised."""
+    """Use what other processes of this test run have synthesized."""
     global _shared
     directory.mkdir(exist_ok=True)
     _shared = directory

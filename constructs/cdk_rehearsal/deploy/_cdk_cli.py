@@ -67,7 +67,7 @@ class CdkCli:
         return [*self._command, *arguments, *_QUIET]
 
     def bootstrap(self, account: str, region: str, each_line: Callable[[str], None]) -> CliResult:
-        """Bootstrap one environment, with the app's settings (qualifier, toolkit stack) but without synthesising it."""
+        """Bootstrap one environment, with the app's settings (qualifier, toolkit stack) but without synthesizing it."""
         folder = self._scratch / "bootstrap"
         folder.mkdir(exist_ok=True)
         settings = json.loads((self.app / "cdk.json").read_text(encoding="utf-8"))

@@ -228,7 +228,7 @@ def _fates(before: Stacks, after: Stacks, update_rules: UpdateRules) -> dict[Pla
         causes[place] = judge.judge(place)
         for used in new.touched:
             users.setdefault(used, {})[place] = None
-        change, known = judge.change(place, causes[place]), new.changes.get(place)
+        change, known = judge.change(causes[place]), new.changes.get(place)
         if change is None or (known is not None and known.degree >= change.degree):
             continue
         new.change(place, change)

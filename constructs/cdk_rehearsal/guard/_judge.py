@@ -60,7 +60,7 @@ class Judge:
             causes.append(Cause(fate=Fate.UNKNOWN, property="Condition", reason=f"{reason}; it may be removed"))
         return (*causes, *self._policies(place))
 
-    def change(self, place: Place, causes: tuple[Cause, ...]) -> Change | None:
+    def change(self, causes: tuple[Cause, ...]) -> Change | None:
         """Effect of a resource's fate on the resources that refer to it, or None."""
         by_fate = {cause.fate: cause for cause in reversed(causes)}
         for fate in (Fate.DELETED, Fate.ORPHANED, Fate.REPLACED):

@@ -48,7 +48,7 @@ def assert_app_matches_snapshot(
     tests reports the directories beside it whose app is gone.
 
     Args:
-        app: The app, or a stage. It is synthesised.
+        app: The app, or a stage. It is synthesized.
         directory: Directory of the snapshots of this app alone.
         update_rules: Resource type -> rules for updates that its service rejects; see `guard.compare`.
 
@@ -77,7 +77,7 @@ def write_app_snapshots(app: "cdk.App | cdk.Stage", directory: str | Path) -> No
     """Write the snapshots that `assert_app_matches_snapshot` compares with.
 
     Args:
-        app: The app, or a stage. It is synthesised.
+        app: The app, or a stage. It is synthesized.
         directory: Directory of the snapshots of this app alone.
     """
     templates, _ = _stacks(app, Path(directory).resolve())

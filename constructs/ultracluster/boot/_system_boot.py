@@ -6,7 +6,7 @@ from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, 
 #: `/run/ultracluster/containers`: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
 CONTAINERS_UNIT = "ultracluster-containers.service"
 
-# Neighbours that the kernel remembers: by default 1,024, and every node of a cluster is one. As AWS ParallelCluster and
+# Neighbors that the kernel remembers: by default 1,024, and every node of a cluster is one. As AWS ParallelCluster and
 # AWS's images for PCS set them: https://github.com/aws/aws-parallelcluster-cookbook/pull/1004 and
 # https://github.com/aws-samples/aws-hpc-recipes, recipes/pcs/hpc_ready_ami/assets/scripts/optimize-performance.sh
 # (commit 009a29a of 2026-08-07, read 2026-11-21)

@@ -53,7 +53,7 @@ def _program(commands: Iterable[str]) -> typer.Typer:
     """Return the program with some commands, whose modules are imported."""
     program = typer.Typer(
         name="ultracluster",
-        help="GPU clusters on AWS from a ten-line cluster file.",
+        help="GPU clusters on AWS from a short cluster file.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,

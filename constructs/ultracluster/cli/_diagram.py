@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def diagram_svg(cluster: "ClusterFile") -> str:
-    """SVG of the stacks that `cdk deploy` creates, from their synthesised templates."""
+    """SVG of the stacks that `cdk deploy` creates, from their synthesized templates."""
     from ultracluster.cli._diagram_resources import stack_box
     from ultracluster.cli._diagram_svg import draw
     from ultracluster.cli._project_files import cluster_app

@@ -51,7 +51,7 @@ def init(directory: _Directory = Path()) -> None:
 
 
 def _write_snapshots(directory: Path) -> bool:
-    """Write the snapshots that tests/test_app.py compares with, if there is a Node to synthesise with."""
+    """Write the snapshots that tests/test_app.py compares with, if there is a Node to synthesize with."""
     from cdk_rehearsal.deploy import node_path
 
     # Not a Node on the PATH that jsii warns of, if this environment has one.

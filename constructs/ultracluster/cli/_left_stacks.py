@@ -8,7 +8,7 @@ _STACK = r"(Network|Storage|Cluster|Observability|Images|Compute(-\d+)?|Platform
 
 
 def belongs_to(cluster: str, stacks: Iterable[str]) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a function that recognises the stacks of a cluster, by name and description.
+    """Return a function that recognizes the stacks of a cluster, by name and description.
 
     A name alone does not identify a cluster: `llama-Compute` may be somebody else's. The description of each stack ends
     in the name of its cluster. Stacks of a Stage have its name first, so that a second Stage is another cluster.

@@ -55,7 +55,7 @@ def print_json(value: Any) -> None:
 
 
 def console() -> "Console":
-    """Console for tables: as wide as the terminal; 100 columns without colours in a pipe."""
+    """Console for tables: as wide as the terminal; 100 columns without colors in a pipe."""
     # Here and not at the top: rich takes longer to load than most commands take to run.
     from rich.console import Console
 

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from ultracluster.planning.workload import Candidate
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 1000, 420, 80, 50, 20, 180
-# Okabe and Ito: distinct with every colour vision. Their black is the colour of the text: white on a dark page.
+# Okabe and Ito: distinct with every color vision. Their black is the color of the text: white on a dark page.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "currentColor", "#8a6d00", "#7a3e9d")
 # A plot needs no more points than it has pixels.
 _MOST_POINTS = 400
@@ -103,7 +103,7 @@ def _plot(
     x_of: Callable[[Candidate], float] = lambda candidate: candidate.days,
     x: str = "days",
 ) -> str:
-    """Return a scatter plot with a logarithmic x axis and a colour for each type.
+    """Return a scatter plot with a logarithmic x axis and a color for each type.
 
     With a front, the y axis is logarithmic too, and a line joins the candidates that none beats in x and y.
     """

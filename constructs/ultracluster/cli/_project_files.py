@@ -35,7 +35,7 @@ def ignore_file() -> RenderedFile:
 
 
 def shipped_app() -> list[RenderedFile]:
-    """The files that the CDK CLI needs to synthesise a cluster file."""
+    """The files that the CDK CLI needs to synthesize a cluster file."""
     return [file for file in project_files() if file.path in ("app.py", "cdk.json")]
 
 

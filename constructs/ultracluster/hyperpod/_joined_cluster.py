@@ -19,7 +19,7 @@ _CLUSTER = "arn:aws:eks:REGION:ACCOUNT:cluster/NAME"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HyperPodRestrictedGroup:
-    """Nodes in an environment of the service, in which AWS's recipes customise its models; nobody logs in there.
+    """Nodes in an environment of the service, in which AWS's recipes customize its models; nobody logs in there.
 
     Args:
         name: Name, 1 to 63 letters, digits and hyphens.

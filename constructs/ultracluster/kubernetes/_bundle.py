@@ -67,7 +67,7 @@ def _release(release: HelmRelease | Manifest) -> dict[str, Any]:
             "values": {},
         }
     known = CHARTS.get(release.name)
-    # A chart without pods of its own is recognised by its name alone.
+    # A chart without pods of its own is recognized by its name alone.
     image = known.image if known else required_image(release.name) or MPI_OPERATOR_IMAGE
     archive = {} if release.archive is None else {"archive": release.archive}
     return {

@@ -19,7 +19,7 @@ class Chart:
     chart: str
     version: str
     namespace: str
-    #: Part of the image of its pods, by which another installation of it is recognised.
+    #: Part of the image of its pods, by which another installation of it is recognized.
     image: str
     #: Where the version was seen.
     source: str

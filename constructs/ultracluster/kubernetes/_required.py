@@ -26,7 +26,7 @@ class RequiredChart:
     """A chart that a service requires.
 
     Args:
-        image: Part of the image of its pods, by which another installation of it is recognised.
+        image: Part of the image of its pods, by which another installation of it is recognized.
         images: Images of its pods. Those of the health monitoring agent are in an account of AWS for each Region.
         regional: The Region is a value of the chart.
     """
@@ -67,5 +67,5 @@ def required_releases(names: Iterable[str], *, region: str) -> tuple[HelmRelease
 
 
 def required_image(name: str) -> str | None:
-    """Return the part of an image by which another installation of a required release is recognised, or None."""
+    """Return the part of an image by which another installation of a required release is recognized, or None."""
     return REQUIRED[name].image if name in REQUIRED else None

@@ -25,7 +25,7 @@ class Release:
         phase: Phase that installs it.
         version: Version of the chart or the manifest.
         namespace: Namespace of its controllers.
-        image: Part of the image of its controllers, by which another installation of it is recognised.
+        image: Part of the image of its controllers, by which another installation of it is recognized.
         chart: Name of the chart, its `oci://` URL, or a path.
         repository: URL of the chart repository, or None.
         manifest: URL or path of the manifest, or None.

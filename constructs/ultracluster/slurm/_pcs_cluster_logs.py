@@ -26,7 +26,7 @@ class PcsClusterLogs(Construct):
     | log type | content |
     |---|---|
     | `PCS_SCHEDULER_LOGS` | slurmctld, slurmdbd, slurmrestd |
-    | `PCS_SCHEDULER_AUDIT_LOGS` | calls of Slurm's interfaces: who submitted, changed or cancelled what |
+    | `PCS_SCHEDULER_AUDIT_LOGS` | calls of Slurm's interfaces: who submitted, changed or canceled what |
     | `PCS_JOBCOMP_LOGS` | a record for each job that ended, with its nodes and instances |
     | `PCS_SCALING_LOGS` | each launch, registration and failure of a node, with its reason |
 

@@ -12,7 +12,7 @@ from ultracluster.stacks._uncollected import uncollected
 
 
 def main(*files: str) -> None:
-    """Build and synthesise the stacks of cluster files, and exit with their errors if they have any.
+    """Build and synthesize the stacks of cluster files, and exit with their errors if they have any.
 
     The files are read and validated before the CDK is imported, so that a bad one is refused within half a second.
 

@@ -39,7 +39,7 @@ def assert_app_matches_snapshot(app: "cdk.App | cdk.Stage", directory: str | Pat
     tests reports the directories beside it whose app is gone.
 
     Args:
-        app: The app, or a stage. It is synthesised.
+        app: The app, or a stage. It is synthesized.
         directory: Directory of the snapshots of this app alone.
 
     Raises:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScalingLaw:
-    """Parameters that minimise the loss for a number of FLOPs: coefficient * FLOPs ** exponent.
+    """Parameters that minimize the loss for a number of FLOPs: coefficient * FLOPs ** exponent.
 
     Args:
         name: Name of the law.

@@ -20,7 +20,7 @@ _TITLES = {
 def deployment(cluster: ClusterFile) -> Description:
     """Describe the longest path of the first deployment: the stacks that wait for each other, and what is slow there.
 
-    `tests/stacks/test_critical_path.py` compares the minutes with the path through the synthesised resources.
+    `tests/stacks/test_critical_path.py` compares the minutes with the path through the synthesized resources.
     """
     path = _path(cluster)
     minutes = sum(creation_minutes(resource) for stack in path for resource in stack)

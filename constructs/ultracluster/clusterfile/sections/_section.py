@@ -58,17 +58,21 @@ class Section(BaseModel):
     def _valid_part(
         cls, value: dict[str, Any], error: ValidationError, validate: ModelWrapValidatorHandler[Self], context: Any
     ) -> Self | None:
-        """Return the section without its keys that are not valid, or None if it is not valid without them."""
+        """Return the section without its keys that are not valid, or None if it is not valid without them.
+
+        A key that is not known may be any that is missing, so that one of those raises `Invalid` too.
+        """
         wrong = {item["loc"][0] for item in error.errors(include_url=False) if item["loc"]}
-        if wrong - {field.alias or name for name, field in cls.model_fields.items()}:
-            # Without a misspelt key, the section is another one.
-            return None
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        missing = known - value.keys() if wrong - known else frozenset()
         try:
             section = validate({key: item for key, item in value.items() if key not in wrong})
         except ValidationError:
             return None
         for name, field in cls.model_fields.items():
-            if (key := field.alias or name) in wrong:
+            if (key := field.alias or name) in missing:
+                section.__dict__.pop(name, None)
+            elif key in wrong:
                 section.__dict__.pop(name, None)
                 section.model_fields_set.add(name)
                 if below := context.get(part_key(value.get(key))):

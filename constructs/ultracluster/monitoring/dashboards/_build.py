@@ -26,7 +26,7 @@ _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _TAG = "ultracluster"
 _LINK = {"asDropdown": False, "icon": "", "includeVars": False, "keepTime": True, "placement": "inControlsMenu",
          "tags": [], "targetBlank": False, "tooltip": ""}  # fmt: skip
-# No value would have the colour of the first step, green; no data is not healthy.
+# No value would have the color of the first step, green; no data is not healthy.
 _NO_DATA = {
     "type": "special",
     "options": {"match": "null+nan", "result": {"text": "No data", "color": "#4a4d55", "index": 0}},

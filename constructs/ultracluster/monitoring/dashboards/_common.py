@@ -1,4 +1,4 @@
-"""Variables, colours and links that several dashboards share."""
+"""Variables, colors and links that several dashboards share."""
 
 from ultracluster.monitoring.dashboards._spec import Query, Variable
 
@@ -32,7 +32,7 @@ HEAT = ((None, "green"), (80, "orange"), (85, "red"))
 #: https://prometheus.io/blog/2021/02/18/introducing-the-@-modifier/ (read 2026-11-21)
 MOST = "{0} and topk(10, {0} @ end())"
 LEAST = "{0} and bottomk(10, {0} @ end())"
-#: States in the same colour wherever they are: what works is green, what could is blue, what can't is red.
+#: States in the same color wherever they are: what works is green, what could is blue, what can't is red.
 OF_NODES = {"alloc": "green", "mixed": "light-green", "idle": "blue", "powering_up": "light-blue", "maint": "purple",
             "powered_down": "yellow", "drain": "orange", "noresp": "light-red", "down": "red",
             "fail": "dark-red"}  # fmt: skip

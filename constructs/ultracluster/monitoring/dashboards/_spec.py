@@ -61,9 +61,9 @@ class Panel:
         queries: Queries. A table joins them on their labels.
         kind: Type of the panel.
         unit: Grafana's id of the unit: `percentunit`, `celsius`, `watt`, `binBps`, `s`, `short`, ...
-        steps: Colour from a value on, ascending; the first has None. Default: no threshold.
-        words: Name and colour of a value: for states.
-        colours: Colours of series, by legend, where one is better than another. Default: the palette's, in turn.
+        steps: Color from a value on, ascending; the first has None. Default: no threshold.
+        words: Name and color of a value: for states.
+        colors: Colors of series, by legend, where one is better than another. Default: the palette's, in turn.
         to: Dashboard that a row or series leads to, by its uid, and the label that it hands on.
         width: Of 24 columns.
         height: In rows of Grafana's grid.

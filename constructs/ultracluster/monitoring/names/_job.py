@@ -15,7 +15,7 @@ def _over_gpus(aggregation: str, metric: str, by: str = _BY) -> str:
     return f"{aggregation} by ({by}) (ultracluster_gpu_job_info * on (cluster, instance, gpu) group_left () {metric})"
 
 
-# Thresholds are judgement. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else:
+# Thresholds are judgment. A collective that waits keeps a few multiprocessors at 100 % of the time, and nothing else:
 # it polls flags in its own memory. It draws 152 of 700 W on an H100 (https://github.com/NVIDIA/nccl/issues/1550), and
 # 97 of 350 W on an L40S (https://github.com/wtdcode/vllm-backport/issues/14, both read 2026-11-26). An FP32 or FP64
 # program has no tensor activity and keeps all multiprocessors busy, or the memory, or draws power; so does decoding

@@ -6,10 +6,10 @@ from ultracluster.catalogue.ec2 import (
     NETWORK_INTERFACES_PER_REGION,
     InstanceType,
     addresses,
-    default_layout,
     interfaces,
     vcpu_quota,
 )
+from ultracluster.catalogue.schedulers import pcs
 from ultracluster.planning.lustre import Checkpoint, LustreClients, LustreGoal, LustrePlan, plan_lustre
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._series import series_at_most
@@ -22,9 +22,10 @@ _HEADROOM = 1.2
 
 def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -> None:
     """Add addresses, interfaces, quotas and metric series of the nodes, spares included."""
-    layout = default_layout(record)
+    # Slurm's, which has most addresses: the planner writes a file for it.
+    layout = pcs.default_layout(record)
     rows, total = interfaces(record, layout), nodes + spares
-    of_node = f"of a node in the layout {layout}, Kubernetes' default, * (nodes + spare_nodes)"
+    of_node = f"of a node in the layout {layout}, Slurm's default, * (nodes + spare_nodes)"
     sheet.add("addresses", addresses(rows) * total, "IPv4 addresses", f"addresses {of_node}",
               "`ultracluster layout TYPE`")  # fmt: skip
     used = len(rows) * total

@@ -164,7 +164,7 @@ def _balanced(split: Callable[[int, int], _Split], nodes: int) -> _Split:
         ValueError: If the model fits into no number of nodes for training.
     """
     best, reason = None, ""
-    # 24 sizes in geometric steps, then the neighbours of the best.
+    # 24 sizes in geometric steps, then the neighbors of the best.
     sizes = sorted({max(1, min(nodes - 1, round((nodes - 1) ** (step / 24)))) for step in range(25)})
     for training in sizes:
         try:

@@ -85,5 +85,5 @@ def series_at_most(profile: str, nodes: int) -> int:
 
 
 def series_limit(profile: str, nodes: int) -> int:
-    """Return a cluster's limit in its workspace: three times the expected series, and at most the quota."""
+    """Return a cluster's limit in its workspace: three times the most series, up to the quota."""
     return min(_HEADROOM * series_at_most(profile, nodes), ACTIVE_SERIES)

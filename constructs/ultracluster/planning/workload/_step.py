@@ -126,8 +126,8 @@ def step_time(
     dense = (model.parameters - routed) / (tensor * pipeline)
     near = max(1, machine.domain // (tensor * context))
     replicas = data * context
-    per_parameter, times = (6, micro_batches) if layout.sharded else (6, 1)
-    share = _shared(per_parameter * dense, replicas, near * context)
+    times = micro_batches if layout.sharded else 1
+    share = _shared(6 * dense, replicas, near * context)
     if routed and not layout.sharded:
         copies = tensor * pipeline * context * data // (layout.expert * pipeline)
         of_experts = _shared(6 * routed / (layout.expert * pipeline), copies, max(1, machine.domain // layout.expert))

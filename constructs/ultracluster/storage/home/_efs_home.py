@@ -58,7 +58,7 @@ class EfsHome(_Efs):
     """A file system without a size limit: encrypted, backed up daily for 35 days, retained by default.
 
     L1, because `efs.FileSystem` names its mount targets by the ids of the subnets' constructs, which two subnets may
-    share, and a second one of a name does not synthesise (aws-cdk-lib 2.275.0).
+    share, and a second one of a name does not synthesize (aws-cdk-lib 2.275.0).
 
     Mount targets and security group hold no data and are deleted with the stack. Another subnet or group never touches
     the files.

@@ -230,7 +230,6 @@ class OpenZfsHome(_OpenZfs):
         home.volume_id = volume_id
         home.dns_name = f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         home._volume_path, home._transfer_bytes = volume_path, openzfs.transfer_bytes(throughput_mb_per_s)
-        # Kubernetes needs a number, which the CSI driver does not read.
         home._set(file_system_id, OpenZfsMetrics(file_system_id), security_group)
         unseen = f"that its volume {volume_path} is exported to the addresses of the nodes, with rw and no_root_squash"
         warn_of_import(home, file_system_id, security_group, unseen)
