@@ -65,7 +65,7 @@ def _rows(statement: Mapping[str, Any], cluster: clusterfile.ClusterFile) -> Ite
     for action in _listed(statement.get("Action", statement.get("NotAction", ()))):
         by_module.setdefault(_module(action), []).append(f"`{action}`")
     for module, each in by_module.items():
-        yield effect + ", ".join(each), " ".join(resources), module and f"`{module}`"
+        yield effect + ", ".join(each), " ".join(sorted(resources)), module and f"`{module}`"
 
 
 def _listed(value: Any) -> list[Any]:
