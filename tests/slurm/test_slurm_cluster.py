@@ -3,12 +3,16 @@
 import json
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
+from aws_cdk.assertions import Template
 
 from support import ROOT
 from support.clusterfile_data import private_with_directory
 from support.templates import templates
 from ultracluster import clusterfile
+from ultracluster.boot import User
+from ultracluster.slurm import NodeUsers
 
 FILE = ROOT / "examples" / "slurm-fine-tuning.yaml"
 
@@ -114,6 +118,16 @@ def test_adding_a_user_changes_no_node() -> None:
         if before[stack]["Resources"].get(id) != resource
     }
     assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association"}
+
+
+def test_users_are_created_five_at_a_time() -> None:
+    """More requests at once exceed the rate of PutParameter."""
+    stack = cdk.Stack()
+    NodeUsers(stack, "Users", cluster="llama", users=[User(name=f"user{n:02}", uid=2001 + n) for n in range(12)])
+    parameters = list(Template.from_stack(stack).find_resources("AWS::SSM::Parameter").items())
+    assert len(parameters) == 12
+    for index, (_, parameter) in enumerate(parameters):
+        assert parameter.get("DependsOn", []) == ([parameters[index - 5][0]] if index >= 5 else [])
 
 
 def allowed(stacks: dict[str, dict[str, Any]], role: str) -> dict[str, list[str]]:

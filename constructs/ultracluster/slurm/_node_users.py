@@ -15,6 +15,9 @@ from ultracluster.rules import Refusal, error
 
 _TWICE = error("node-users", "Files belong to numbers: two users with one name or number share their files.")
 
+# Parameters that CloudFormation creates at the same time.
+_AT_ONCE = 5
+
 
 class NodeUsers(Construct):
     """Users in the Parameter Store, from which every node creates them; see `boot.users_boot`.
@@ -39,8 +42,9 @@ class NodeUsers(Construct):
             if len(set(values)) < len(values):
                 raise Refusal(self, _TWICE(f"every user must have a {field} of their own, got {values}"))
         self._path = users_path(cluster)
+        parameters: list[ssm.CfnParameter] = []
         for user in users:
-            ssm.CfnParameter(
+            parameter = ssm.CfnParameter(
                 self,
                 user.name,
                 type="String",
@@ -48,6 +52,11 @@ class NodeUsers(Construct):
                 description=f"User {user.name} of the cluster {cluster}",
                 value=user.record,
             )
+            # A hundred requests at once can exceed the rate of PutParameter, which rolls the stack back:
+            # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/573 (read 2026-11-26)
+            if len(parameters) >= _AT_ONCE:
+                parameter.add_dependency(parameters[-_AT_ONCE])
+            parameters.append(parameter)
 
     @property
     def grants(self) -> "NodeUsersGrants":
