@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from support import story_batches, story_rules
+from support.promql_needs import needs
+from support.promql_parts import with_parts
 from support.stories import _STALE, TIMES, Played, Story, _encoded, after, play, stories, verdict
 from ultracluster.monitoring.alerts import ALERTS
 
@@ -53,12 +55,70 @@ def test_a_story_keeps_the_rules_that_read_what_it_changes() -> None:
         {"name": "a", "rules": [{"record": "x", "expr": "raw"}, {"record": "y", "expr": "other"}]},
         {"name": "b", "rules": [{"alert": "Rings", "expr": "x > 1 unless y"}, {"alert": "Apart", "expr": "y > 1"}]},
     ]
-    (first, second) = story_rules.concerned(groups, {"raw"}, groups)
+    (first, second) = story_rules.concerned(groups, {"raw"}, groups, {"raw", "other"})
     assert first == groups[0]
     assert [rule["alert"] for rule in second["rules"]] == ["Rings"]
-    assert story_rules.concerned(groups, {"none"}, groups) == []
-    (changed,) = story_rules.concerned(groups, set(), [groups[0]])[1:]
+    assert story_rules.concerned(groups, {"none"}, groups, {"raw", "other"}) == []
+    (changed,) = story_rules.concerned(groups, set(), [groups[0]], {"raw", "other"})[1:]
     assert changed == groups[1]
+
+
+@pytest.mark.parametrize(
+    ("expr", "needed"),
+    [
+        ("a * 2 > bool 1", [{"a"}]),
+        ('a - on (x) group_left (y) b{z="("}', [{"a", "b"}]),
+        ("a or b and c unless d", [{"a"}, {"b", "c"}]),
+        ("a and (a or b)", [{"a"}]),
+        ("sum by (x) (rate(a[5m] offset 1h)) / max(b) without (y)", [{"a", "b"}]),
+        ("max_over_time((a or b)[1h:1m]) + -c", [{"a", "c"}, {"b", "c"}]),
+        ('topk(3, label_replace(a, "x", "$1", "y", "(.+)"))', [{"a"}]),
+        ("absent(a) or vector(time()) * scalar(b)", [set[str]()]),
+        ('ultracluster_node_problem{cluster="llama", problem=~"A|B"} * 0', [{"A"}, {"B"}]),
+        ("ultracluster_node_problem", [{"ultracluster_node_problem"}]),
+    ],
+)
+def test_what_an_expression_needs_for_a_result(expr: str, needed: list[set[str]]) -> None:
+    assert needs(expr) == {frozenset(names) for names in needed}
+
+
+def test_a_rule_without_what_it_needs_is_left_out_with_those_that_need_it() -> None:
+    rules = [
+        {"record": "late", "expr": "early or late"},
+        {"record": "early", "expr": "raw unless none"},
+        {"record": "itself", "expr": "last_over_time(itself[5m])"},
+        {"alert": "Rings", "expr": "late * none"},
+    ]
+    assert story_rules.giving(rules, {"raw"}) == rules[:2]
+
+
+def test_rules_with_parts_are_the_rules() -> None:
+    whole, parted = story_rules.groups(4, parts=False), story_rules.groups(4)
+    for group, others in zip(whole, parted, strict=True):
+        parts: dict[str, str] = {}
+        rules = []
+        for rule in others["rules"]:
+            expr = rule["expr"]
+            # A later one may have an earlier one.
+            for name in reversed(parts):
+                expr = expr.replace(f'({name}{{cluster="llama"}})', f"({parts[name]})")
+            if rule.get("record", "").startswith("part:"):
+                parts[rule["record"]] = expr
+            else:
+                rules.append({**rule, "expr": expr})
+        assert rules == group["rules"]
+    assert sum(len(group["rules"]) for group in parted) > sum(len(group["rules"]) for group in whole) + 50
+
+
+def test_a_part_is_evaluated_again_after_what_it_reads() -> None:
+    part = '(first{cluster="llama"} > 1 and second{cluster="llama"} > 2)'
+    rules = [
+        {"record": "a", "expr": f"{part} * x or {part}"},
+        {"record": "first", "expr": f"{part} + 1"},
+        {"record": "b", "expr": f"max_over_time({part}[5m:1m])"},
+        {"record": "c", "expr": f"{part} / {part}"},
+    ]
+    assert [rule["record"] for rule in with_parts(rules, "p")] == ["p:2", "a", "first", "b", "p:1", "c"]
 
 
 def test_stories_have_names_of_their_own() -> None:

@@ -390,9 +390,9 @@ def play(story: Story, *, whole: bool = False) -> Played:
 
     Args:
         story: The story.
-        whole: Evaluate all rules, and not only those that see anything else than the healthy cluster.
+        whole: Evaluate all rules as they are, and not only those that see anything else than the healthy cluster.
     """
-    groups = rule_groups(story) if whole else concerned(story)
+    groups = rule_groups(story, parts=False) if whole else concerned(story)
     return Played(evaluate(groups, sent(story), story.minutes, problem_query(story, "llama")))
 
 
@@ -415,9 +415,10 @@ def _read() -> frozenset[str]:
     return read_from_exporters(Profile.STANDARD) | {"up", "scrape_samples_post_metric_relabeling"}
 
 
-def rule_groups(story: Story) -> tuple[story_rules.Group, ...]:
+def rule_groups(story: Story, *, parts: bool = True) -> tuple[story_rules.Group, ...]:
     """Return the rules of the cluster of a story."""
-    return story_rules.groups(story.world.nodes if story.expected is None else story.expected, story.ends)
+    expected = story.world.nodes if story.expected is None else story.expected
+    return story_rules.groups(expected, story.ends, parts=parts)
 
 
 @cache
@@ -425,15 +426,19 @@ def _healthy(world: World, minutes: int) -> dict[str, list[float | None]]:
     return sent(Story(name="healthy", benign=True, minutes=minutes, changes=[], world=world))
 
 
-def concerned(story: Story) -> tuple[story_rules.Group, ...]:
+def concerned(story: Story) -> Sequence[story_rules.Group]:
     """Return the groups with the rules that see anything else than in the healthy cluster, and what those read.
 
-    The healthy cluster itself is played with all rules.
+    The healthy cluster itself is played with all rules. Those that give no result, whatever the values, are left out.
     """
-    if not story.changes:
-        return rule_groups(story)
-    changed = story_rules.changed(sent(story), _healthy(story.world, story.minutes))
-    return tuple(story_rules.concerned(rule_groups(story), changed, story_rules.groups(story.world.nodes, None)))
+    groups: Sequence[story_rules.Group] = rule_groups(story)
+    here = sent(story)
+    if story.changes:
+        healthy, known = _healthy(story.world, story.minutes), story_rules.groups(story.world.nodes, None)
+        every = story_rules.metrics(here) | story_rules.metrics(healthy)
+        groups = story_rules.concerned(groups, story_rules.changed(here, healthy), known, every)
+    rules = [rule for group in groups for rule in group["rules"]]
+    return story_rules.only(groups, story_rules.giving(rules, story_rules.metrics(here)))
 
 
 def read_by(
@@ -455,11 +460,18 @@ def evaluate(
         minutes: How long.
         more: PromQL of other series to return, after the alerts.
     """
+    # Nobody reads the texts of an alert: promtool would make them every minute.
+    groups = [
+        {**group, "rules": [{key: rule[key] for key in rule if key != "annotations"} for rule in group["rules"]]}
+        for group in groups
+    ]
     values = read_by([rule for group in groups for rule in group["rules"]], values)
     query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}' + more
+    # As one series: promtool adds the next to a copy of the text of those before it.
+    series = "\n".join(f"{key} {_encoded(tuple(numbers))}" for key, numbers in values.items())
     test = {
         "interval": "1m",
-        "input_series": [{"series": key, "values": _encoded(tuple(numbers))} for key, numbers in values.items()],
+        "input_series": [{"series": series}],
         "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(minutes + 1)],
     }
     with tempfile.TemporaryDirectory() as directory:

@@ -5,11 +5,13 @@ The other rules see the healthy cluster, for which one story plays all of them.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
 from support import yaml12
+from support.promql_needs import needs
+from support.promql_parts import with_parts
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
 from ultracluster.monitoring.names import (
@@ -26,19 +28,26 @@ Rule = dict[str, Any]
 Group = dict[str, Any]
 # The healthy cluster has none.
 _PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE, PROBLEM_DAY}
-# A reader of problems that does not say which.
-_ANY_PROBLEM = re.compile(rf'(?:{PROBLEM}|{JOB_PROBLEM})\b(?!\{{[^}}]*\bproblem=~?")')
+# A reader of problems that does not say which, unless the other side of the operator does.
+_ANY_PROBLEM = re.compile(
+    rf'(?<!:)(?<!\bproblem, check, xid\) )(?:{PROBLEM}|{JOB_PROBLEM})\b(?![:_])(?!\{{[^}}]*\bproblem=~?")'
+)
 # `cluster` in a selector: the rules of a cluster select its series alone.
 _SELECTORS = ('cluster="llama", ', '{cluster="llama"}')
 
 
 @lru_cache
-def groups(expected: int, ends: int | None = None) -> tuple[Group, ...]:
-    """Rule groups of a cluster whose group must have so many nodes, until a minute."""
+def groups(expected: int, ends: int | None = None, *, parts: bool = True) -> tuple[Group, ...]:
+    """Rule groups of a cluster whose group must have so many nodes, until a minute; with equal parts once."""
     group = ("llama", "train")
     end = {group: 1e9 if ends is None else 60.0 * ends}
     texts = rules(inventory={group: expected}, ends=end, cluster="llama").values()
-    return tuple(group for text in texts for group in yaml12.load(text)["groups"])
+    every = [group for text in texts for group in yaml12.load(text)["groups"]]
+    if not parts:
+        return tuple(every)
+    return tuple(
+        {**each, "rules": with_parts(each["rules"], f"part:{each['name'].replace('-', '_')}")} for each in every
+    )
 
 
 def reads(rule: Rule) -> frozenset[str]:
@@ -58,40 +67,72 @@ def writes(rule: Rule) -> set[str]:
     return {name, rule["labels"]["problem"]} if name in (PROBLEM, JOB_PROBLEM) else {name}
 
 
-def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Group]) -> list[Group]:
+def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Group], sampled: set[str]) -> list[Group]:
     """Return the groups with the rules that read what changed, what those read, and no others.
 
     Args:
         all_groups: Groups of the story.
         changed: Metrics of which a series differs from the healthy cluster's.
         known: Groups of the healthy cluster: a rule that is not among them has changed.
+        sampled: Metrics with a sample, here or in the healthy cluster. A rule that gives no result in both is left out.
     """
     before = {json.dumps(rule) for group in known for rule in group["rules"]} if known is not all_groups else None
-    left = [rule for group in all_groups for rule in group["rules"]]
-    more = [] if before is None else [rule for rule in left if json.dumps(rule) not in before]
-    names = {*changed}
+    kept = [rule for group in all_groups for rule in group["rules"]]
+    other = [] if before is None else [rule for rule in kept if json.dumps(rule) not in before]
+    # Until none leaves: without the problems of the healthy cluster others give no result.
+    while len(fewer := _concerned(giving(kept, sampled), changed, other)) < len(kept):
+        kept = fewer
+    return only(all_groups, kept)
+
+
+def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule]) -> list[Rule]:
+    names, left = {*changed}, _without(rules, other)
+    more = _without(rules, left)
     # Until no rule joins: a rule may stand before what it reads.
     while True:
         names = names.union(*(writes(rule) for rule in more))
-        left = [rule for rule in left if rule not in more]
         if not (more := [rule for rule in left if reads(rule) & names]):
             break
-    read: set[str] = set().union(*(reads(rule) for group in all_groups for rule in group["rules"] if rule not in left))
+        left = _without(left, more)
+    read = set[str]().union(*(reads(rule) for rule in _without(rules, left)))
     # What a problem of the healthy cluster would read makes no difference.
-    problems = [rule for rule in left if rule.get("record") in _PROBLEMS]
-    left = [rule for rule in left if rule not in problems]
-    while more := [rule for rule in left if writes(rule) & read]:
-        left = [rule for rule in left if rule not in more]
+    unread = [rule for rule in left if rule.get("record") not in _PROBLEMS]
+    while more := [rule for rule in unread if writes(rule) & read]:
+        unread, left = _without(unread, more), _without(left, more)
         read = read.union(*(reads(rule) for rule in more))
-    unread = {id(rule) for rule in left} | {id(rule) for rule in problems}
-    kept = [{**group, "rules": [rule for rule in group["rules"] if id(rule) not in unread]} for group in all_groups]
+    return _without(rules, left)
+
+
+def giving(rules: Sequence[Rule], sampled: set[str]) -> list[Rule]:
+    """Return the rules that can give a result where these metrics alone have samples."""
+    names, left = {*sampled}, [*rules]
+    # Until no rule joins: a rule may stand before what it reads.
+    while more := [rule for rule in left if any(needed <= names for needed in needs(rule["expr"]))]:
+        left = _without(left, more)
+        names = names.union(*(writes(rule) for rule in more))
+    return _without(rules, left)
+
+
+def only(groups: Sequence[Group], rules: Sequence[Rule]) -> list[Group]:
+    """Return the groups with these rules alone, and none that is empty."""
+    wanted = {*map(id, rules)}
+    kept = [{**group, "rules": [rule for rule in group["rules"] if id(rule) in wanted]} for group in groups]
     return [group for group in kept if group["rules"]]
+
+
+def _without(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
+    gone = {*map(id, others)}
+    return [rule for rule in rules if id(rule) not in gone]
 
 
 def changed(values: Mapping[str, list[float | None]], healthy: Mapping[str, list[float | None]]) -> set[str]:
     """Return the metrics of which a series is not as in the healthy cluster."""
-    different = {key for key in {*values, *healthy} if values.get(key) != healthy.get(key)}
-    return {key.partition("{")[0] for key in different}
+    return metrics(key for key in {*values, *healthy} if values.get(key) != healthy.get(key))
+
+
+def metrics(series: Iterable[str]) -> set[str]:
+    """Return the names of series."""
+    return {key.partition("{")[0] for key in series}
 
 
 def in_cluster(number: int, series: str) -> str:
