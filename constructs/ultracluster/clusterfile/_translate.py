@@ -12,7 +12,8 @@ from ultracluster.clusterfile._problems import FieldProblems, Path, Problem, sho
 from ultracluster.clusterfile.rules._reading import MISSING, UNKNOWN_KEY, VALUE
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.clusterfile.sections._word import Word, nearest
+from ultracluster.clusterfile.sections._word import Word
+from ultracluster.planning import nearest
 
 
 def problems(errors: list[Any]) -> list[Problem]:

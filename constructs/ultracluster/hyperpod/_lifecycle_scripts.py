@@ -19,13 +19,11 @@ from ultracluster.compute import ScriptAsset
 from ultracluster.hyperpod._provisioning import HyperPodProvisioning
 from ultracluster.orchestration import Output
 from ultracluster.planning import checked, known, text_problem, token_errors
-from ultracluster.rules import Refusal, error
+from ultracluster.rules import Refusal, error, shared
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.storage import private_bucket
 
-_BUCKET = error(
-    "hyperpod-bucket", "The role of HyperPod reads lifecycle scripts from buckets named sagemaker-... only."
-)
+_BUCKET = shared("hyperpod-bucket")
 _SCRIPTS = error("hyperpod-scripts", "Lifecycle scripts are files below one prefix, without Slurm's provisioning file.")
 _NAME = re.compile(r"sagemaker-[a-z0-9]([a-z0-9-]{0,51}[a-z0-9])?", re.ASCII)
 _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,127}", re.ASCII)

@@ -26,6 +26,7 @@ from ultracluster.planning._types import check_fields as check_fields
 from ultracluster.planning._types import check_types as check_types
 from ultracluster.planning._types import checked as checked
 from ultracluster.planning._types import checked_except as checked_except
+from ultracluster.planning._types import nearest as nearest
 from ultracluster.planning._types import shown as shown
 from ultracluster.planning._types import token_errors as token_errors
 from ultracluster.planning._types import type_errors as type_errors

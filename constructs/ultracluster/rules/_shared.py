@@ -8,6 +8,7 @@ from ultracluster.rules._rule import Rule, RuleText, register
 _ERRORS: Mapping[str, str] = {
     "capacity-count": "A reservation cannot hold more nodes than it has instances.",
     "capacity-service": "The service that launches the nodes must support the purchase option.",
+    "hyperpod-bucket": "HyperPod reads lifecycle scripts from buckets named sagemaker-... only.",
     "image": "An image must be ready for the service and have the architecture of the type.",
     "kubernetes-chart": "A Helm release that does not exist, or a version that does not serve these nodes.",
     "kubernetes-name": "Kubernetes accepts names of lowercase letters, digits and hyphens, of at most 63 characters.",

@@ -6,12 +6,12 @@ from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes as facts
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Problem
-from ultracluster.clusterfile.rules._rule import error
+from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.planning.s3 import existing_bucket_problems
 
-_BUCKET = error("hyperpod-scripts-bucket", "HyperPod reads lifecycle scripts from buckets named sagemaker-... only.")
+_BUCKET = shared("hyperpod-bucket")
 _VOLUME = error("hyperpod-volume", "HyperPod mounts a second volume of a node itself.")
-_GROUPS = error("hyperpod-groups", "A cluster of HyperPod has at most 100 instance groups.")
+_GROUPS = error("hyperpod-groups", "A cluster of HyperPod has a limited number of instance groups.")
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-26)
 _BUCKET_LENGTH = 63
 

@@ -1,6 +1,5 @@
 """Words: pydantic types with a parser, the pattern that editors check, and an example."""
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Network
@@ -12,6 +11,7 @@ from pydantic_core import core_schema
 from ultracluster.clusterfile._problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile._quantities import Quantity
 from ultracluster.clusterfile.sections._section import Section
+from ultracluster.planning import nearest
 
 # What YAML gives. Anything else in a section that is built in Python is a parsed value already.
 _RAW = (str, int, float, list, dict, type(None))
@@ -231,12 +231,6 @@ def matching(value: object, pattern: re.Pattern[str], what: str) -> str:
     if pattern.fullmatch(result):
         return result
     raise ValueError(f"must be {what}, got {shown(result)}")
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant, or None."""
-    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=0.7)
-    return near[0] if near else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -16,6 +15,7 @@ from ultracluster.monitoring.alerts._promql import PromqlError, check_promql
 from ultracluster.monitoring.alerts._rule_keys import file_key_problems, rule_key_problems
 from ultracluster.monitoring.collectors import RenderedYaml
 from ultracluster.monitoring.names import METRICS, OTHERS, Profile, read_from_exporters
+from ultracluster.planning import nearest
 from ultracluster.planning.workload import quota_request
 from ultracluster.rules import Message, error
 
@@ -170,10 +170,10 @@ def _name_problems(called: str, rule: Mapping[str, Any]) -> Iterator[Message]:
         )
     severity = str(labels.get("severity", Severity.WARNING)) if isinstance(labels, Mapping) else Severity.WARNING
     if severity not in set(Severity) and "{{" not in severity:
-        near = get_close_matches(severity, [*Severity], 1)
+        near = nearest(severity, Severity)
         yield _SEVERITY(
             f"{called} has severity: {severity}; it must be one of {', '.join(Severity)}"
-            + (f", did you mean {near[0]}?" if near else "")
+            + (f", did you mean {near}?" if near else "")
         )
 
 
@@ -185,8 +185,8 @@ def _expression_problems(called: str, expression: str, recorded: set[str], profi
         return
     known = {*METRICS, *OTHERS, *read_from_exporters(Profile.FULL), *recorded}
     for name in sorted(name for name in read - known if _OURS.fullmatch(name)):
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]}?" if near else "docs/reference/metrics.md lists them"
+        near = nearest(name, known)
+        hint = f"did you mean {near}?" if near else "docs/reference/metrics.md lists them"
         yield _METRIC_NAME(f"{called} reads {name}, which nothing records; {hint}")
     for name in sorted(read - recorded):
         if (needed := _profile_of(name)) > profile:

@@ -6,8 +6,9 @@ See: https://github.com/prometheus/prometheus/blob/main/model/rulefmt/rulefmt.go
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
+
+from ultracluster.planning import nearest
 
 _FILE = ("groups",)
 _GROUP = ("name", "interval", "query_offset", "limit", "rules", "labels")
@@ -78,6 +79,6 @@ def _values(keys: Mapping[str, Any]) -> Iterator[str]:
 def _unknown(keys: Mapping[str, Any], known: tuple[str, ...], what: str) -> Iterator[str]:
     for key in keys:
         if key not in known:
-            near = get_close_matches(str(key), known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"{what} has {', '.join(known)}"
+            near = nearest(str(key), known)
+            hint = f"did you mean {near}?" if near else f"{what} has {', '.join(known)}"
             yield f"has the key {key}, which Prometheus rejects; {hint}"

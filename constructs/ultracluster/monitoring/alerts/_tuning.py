@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 from ultracluster.monitoring.alerts._alert import SHARE, Alert, Severity
 from ultracluster.monitoring.alerts._all import ALERTS
+from ultracluster.planning import nearest
 from ultracluster.rules import Message, Refusal, error
 
 ALERT_NAME = error("alert-name", "Only alerts of the library can be switched off or changed.")
@@ -62,8 +62,8 @@ def tuning_problems(changes: Mapping[str, Any]) -> Iterator[tuple[str, str, Mess
     for key, named in changes.items():
         for name in named:
             if name not in ALERTS:
-                near = get_close_matches(name, ALERTS, 1)
-                hint = f"did you mean {near[0]}?" if near else "docs/reference/alerts.md lists them"
+                near = nearest(name, ALERTS)
+                hint = f"did you mean {near}?" if near else "docs/reference/alerts.md lists them"
                 yield key, name, ALERT_NAME(f"there is no alert {name!r}; {hint}")
             elif problem := _problem(key, name, named):
                 yield key, name, problem

@@ -1,10 +1,10 @@
 """Validation of Slurm settings against AWS PCS: names, values and combinations."""
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ultracluster.catalogue.schedulers import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
+from ultracluster.planning import nearest
 
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 # Nearer than this, an unknown name is a known one misspelt; farther, it may be one that PCS has taken since.
@@ -63,8 +63,8 @@ def _name_problem(place: Place, name: str) -> str | None:
     for other, names in SETTINGS.items():
         if name in names:
             return f"PCS accepts it in another place: {_KEYS[other]}"
-    near = difflib.get_close_matches(name[:60], list(known), n=1, cutoff=_NEAR)
-    return f"PCS has no such setting; did you mean {near[0]}?" if near else None
+    near = nearest(name, known, _NEAR)
+    return f"PCS has no such setting; did you mean {near}?" if near else None
 
 
 def _value_problem(place: Place, name: str, value: str) -> str | None:
