@@ -159,7 +159,7 @@ TOGETHER: dict[str, tuple[Template, str]] = {
             SubnetIds=[SUBNET, f"{SUBNET[:-1]}1"],
             OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacity": 160},
         ),
-        "has one subnet, got 2",
+        "needs one subnet, got 2",
     ),
     "disk size beside a launch template": (
         nodes(DiskSize=100, LaunchTemplate=TEMPLATE),
