@@ -79,6 +79,6 @@ def _values(keys: Mapping[str, Any]) -> Iterator[str]:
 def _unknown(keys: Mapping[str, Any], known: tuple[str, ...], what: str) -> Iterator[str]:
     for key in keys:
         if key not in known:
-            near = nearest(str(key), known)
+            near = nearest(str(key), known, 0.6)  # `for` is short
             hint = f"did you mean {near}?" if near else f"{what} has {', '.join(known)}"
             yield f"has the key {key}, which Prometheus rejects; {hint}"
