@@ -231,7 +231,7 @@ def test_a_bucket_away_from_its_nodes_is_warned_of() -> None:
     assert message.rule.id == "express-other-zone"
     (message,) = directory_bucket_warnings(zone="use2-az3")
     assert message.rule.id == "express-zone-unknown"
-    assert "in this region: use2-az1, use2-az2" in message
+    assert "in this Region: use2-az1, use2-az2" in message
 
 
 def test_an_express_bucket_stays_and_carries_its_zone(stack: cdk.Stack, template: MakeTemplate) -> None:
