@@ -1,5 +1,6 @@
 """A file that nodes fetch from S3."""
 
+import atexit
 import hashlib
 import os
 import re
@@ -86,7 +87,9 @@ def _checksum(content: bytes) -> str:
 @cache
 def _folder() -> TemporaryDirectory[str]:
     """Return a directory that is there until the process ends: without staging, the assembly refers to its files."""
-    return TemporaryDirectory(prefix="ultracluster-")
+    folder = TemporaryDirectory(prefix="ultracluster-")
+    atexit.register(folder.cleanup)
+    return folder
 
 
 def _file(content: bytes, name: str) -> Path:
