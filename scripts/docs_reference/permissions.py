@@ -61,11 +61,13 @@ def _roles(resources: Resources, cluster: clusterfile.ClusterFile) -> Iterator[s
 def _rows(statement: Mapping[str, Any], cluster: clusterfile.ClusterFile) -> Iterator[tuple[str, str, str]]:
     resources = dict.fromkeys(_resource(resource, cluster) for resource in _listed(statement.get("Resource", "*")))
     effect = "" if statement["Effect"] == "Allow" else f"{statement['Effect']}: "
+    keys = sorted({key for block in statement.get("Condition", {}).values() for key in block})
+    conditions = f"; on condition of {', '.join(map(code, keys))}" if keys else ""
     by_module: dict[str, list[str]] = {}
     for action in _listed(statement.get("Action", statement.get("NotAction", ()))):
         by_module.setdefault(_module(action), []).append(f"`{action}`")
     for module, each in by_module.items():
-        yield effect + ", ".join(each), " ".join(sorted(resources)), module and f"`{module}`"
+        yield effect + ", ".join(each), " ".join(sorted(resources)) + conditions, module and f"`{module}`"
 
 
 def _listed(value: Any) -> list[Any]:

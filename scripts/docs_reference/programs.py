@@ -24,7 +24,7 @@ def programs_page() -> str:
     sections = []
     for folder, title in _FOLDERS.items():
         paths = sorted(path for path in (_LIBRARY / folder).glob("*") if path.suffix in (".sh", ".py"))
-        rows = [(f"`{path.name}`", _purpose(path), _used_by(path.name)) for path in paths if path.stem != "__init__"]
+        rows = [(f"`{path.name}`", _purpose(path), _used_by(path)) for path in paths if path.stem != "__init__"]
         if rows:
             sections.append(f"## `{folder}`\n\n{title}.\n\n{table(('program', 'purpose', 'used by'), rows)}")
     return page("Programs of nodes and jobs", _ABOUT, *sections)
@@ -47,11 +47,19 @@ def _purpose(path: Path) -> str:
     return re.split(r"(?<=\.)\s+(?=[A-Z])", " ".join(comment.split()))[0].replace("<", "&lt;")
 
 
-def _used_by(name: str) -> str:
-    # Python names a script with or without its suffix, and a script includes another by its path on the node.
-    used = re.compile(rf'(?<![\w-]){re.escape(name)}|"{re.escape(Path(name).stem)}"')
-    users = [path for path, text in _texts().items() if Path(path).name != name and used.search(text)]
-    return ", ".join(f"`{path}`" for path in users[:4])
+def _used_by(program: Path) -> str:
+    # A script includes another by its name. Python of the same package names it without its suffix, too.
+    package = program.relative_to(_LIBRARY).parts[0]
+    whole = re.compile(rf"(?<![\w-]){re.escape(program.name)}")
+    stem = f'"{re.escape(program.stem)}"'
+    call = re.compile(rf"(scripts?|program|read|text|part)\w*\([^)\n]*{stem}")
+    others = {path: text for path, text in _texts().items() if Path(path).name != program.name}
+    of_package = {path: text for path, text in others.items() if path.startswith(f"{package}/")}
+    users = {path for path, text in others.items() if whole.search(text)}
+    users |= {path for path, text in of_package.items() if call.search(text)}
+    # Some are named in a list.
+    users = users or {path for path, text in of_package.items() if re.search(stem, text)}
+    return ", ".join(f"`{path}`" for path in sorted(users))
 
 
 @cache
