@@ -93,18 +93,19 @@ class Alarms:
         definition = self._definitions.get(name)
         if definition is None:
             problems.append(_ALARM(f"name must be one of {', '.join(self._definitions)}, got {name!r}"))
-        elif not problems and (period, evaluation_periods) != (None, None):
-            periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
-            problems += _time_errors(period or definition.period, periods)
         if problems or definition is None:
             raise Refusal(self._owner, problems)
+        periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
+        if (period, evaluation_periods) != (None, None) and (
+            errors := _time_errors(period or definition.period, periods)
+        ):
+            raise Refusal(self._owner, errors)
         bound = self._bound(action)
         place, id = scope or self._scope, id or name
         metric = definition.metric()
         if period is not None:
             metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
         limit = definition.threshold if threshold is None else threshold
-        periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
         minutes = _minutes(period or definition.period) * periods
         try:
             alarm = cloudwatch.Alarm(
