@@ -132,7 +132,10 @@ class RealAccounting:
             "--skip-innodb-use-native-aio",
             "--skip-innodb-doublewrite",
         )
-        options = ("--no-defaults", f"--datadir={here}/mariadb", f"--user={self.user}", *disk)
+        # MariaDB removes at its start all temporary tables of its directory: another server's too, were it shared.
+        (here / "temporary").mkdir()
+        places = (f"--datadir={here}/mariadb", f"--tmpdir={here}/temporary")
+        options = ("--no-defaults", *places, f"--user={self.user}", *disk)
         self.run("mariadb-install-db", *options, "--auth-root-authentication-method=normal", "--skip-test-db")
         quick = ("--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=64M")
         listens = self.environment["MYSQL_UNIX_PORT"]
