@@ -2,9 +2,11 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import aws_cdk as cdk
 import pytest
 
 from cdk_rehearsal.deploy import DeployError, assembled
@@ -51,28 +53,12 @@ names = [template.attr_latest_version_number, cluster.attr_id]
 ssm.StringParameter(more, "Names", string_value=cdk.Fn.join(",", names))
 app.synth()
 """
-BROKEN = """
-import aws_cdk as cdk
-app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
-stack = cdk.Stack(app, "Broken")
-cdk.CfnResource(stack, "Before", type="AWS::EC2::PlacementGroup", properties={"Strategy": "cluster"})
-last = cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem",
-    properties={"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacities": 1200})
-last.add_dependency(stack.node.find_child("Before"))
-app.synth()
-"""
-# The file system moves to another subnet with every node group: what nobody means, and what the guard is for.
-MOVING = """
-import aws_cdk as cdk
-from aws_cdk import aws_fsx as fsx
-from ultracluster import clusterfile
-
-app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
-groups = len(clusterfile.load(app.node.get_context("cluster")).node_groups)
-stack = cdk.Stack(app, "Storage", env=cdk.Environment(region="us-east-2"))
-fsx.CfnFileSystem(stack, "Lustre", file_system_type="LUSTRE", subnet_ids=[f"subnet-{groups:017}"],
-    storage_capacity=1200, lustre_configuration={"deploymentType": "SCRATCH_2"})
-app.synth()
+# An app as any other for the CLI: it writes an assembly that is there already, one for each cluster file.
+WRITTEN = """
+import json, os, pathlib, shutil
+file = pathlib.Path(json.loads(os.environ["CDK_CONTEXT_JSON"])["cluster"])
+assembly = pathlib.Path(__file__).parent / ("edited" if "extra:" in file.read_text() else "assembly")
+shutil.copytree(assembly, os.environ["CDK_OUTDIR"], dirs_exist_ok=True)
 """
 FILE = ROOT / "examples" / "slurm-512-gpus.yaml"
 FLAGS = {"@aws-cdk/core:defaultCrossStackReferences": "weak"}
@@ -96,10 +82,34 @@ class Recorder:
         self.ended.append(step)
 
 
+def broken(stack: cdk.Stack) -> None:
+    before = cdk.CfnResource(stack, "Before", type="AWS::EC2::PlacementGroup", properties={"Strategy": "cluster"})
+    wrong = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacities": 1200}
+    cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem", properties=wrong).add_dependency(before)
+
+
+def lustre_in(subnet: str) -> Callable[[cdk.Stack], None]:
+    def lustre(stack: cdk.Stack) -> None:
+        given = {"FileSystemType": "LUSTRE", "SubnetIds": [subnet], "StorageCapacity": 1200}
+        given["LustreConfiguration"] = {"DeploymentType": "SCRATCH_2"}
+        cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem", properties=given)
+
+    return lustre
+
+
 def app_in(folder: Path, code: str) -> Path:
     (folder / "app.py").write_text(code)
     (folder / "cdk.json").write_text(json.dumps({"app": "python3 app.py", "context": FLAGS}))
     return folder
+
+
+def written_app_in(folder: Path, **assemblies: Callable[[cdk.Stack], None]) -> Path:
+    """An app whose stack is in files: what a rehearsal makes of a template needs no start of the CDK."""
+    for name, fill in assemblies.items():
+        app = cdk.App(context=FLAGS, outdir=str(folder / name), analytics_reporting=False)
+        fill(cdk.Stack(app, "Storage", env=cdk.Environment(region="us-east-2")))
+        app.synth()
+    return app_in(folder, WRITTEN)
 
 
 def rehearse_cluster(**options: Any) -> Report:
@@ -136,7 +146,7 @@ def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> Non
 
 
 def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) -> None:
-    report = rehearse(app=app_in(tmp_path, BROKEN))
+    report = rehearse(app=written_app_in(tmp_path, assembly=broken), context={"cluster": str(FILE)})
     assert not report.ok
     assert [(step.name, step.ok) for step in report.steps][-1] == ("deploy", False)
     assert "#/StorageCapacities: no such property; did you mean StorageCapacity?" in reasons(report)
@@ -144,7 +154,9 @@ def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) 
 
 
 def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
-    app_in(tmp_path, MOVING)
+    # To another subnet with one more node group: what nobody means, and what the guard is for.
+    one, two = (lustre_in(f"subnet-{digit * 17}") for digit in "12")
+    written_app_in(tmp_path, assembly=one, edited=two)
     report = rehearse_cluster(app=tmp_path)
     assert [step.ok for step in report.steps] == [True, True, True, False]
     assert report.steps[-1].changes == {}

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from support import EXAMPLES, ROOT
 from support.checkov_findings import CHECKOV_FINDINGS
 from support.strict_process import StrictProcess
 from support.template_lint import problems
-from support.templates import synth
+from support.templates import folder, synth
 from ultracluster import clusterfile
 from ultracluster.security import FINDINGS, packs_of
 from ultracluster.testing import TEMPLATE_RULES
@@ -27,12 +28,24 @@ def templates(outdir: Path) -> list[Path]:
     return sorted(outdir.glob("*.template.json"))
 
 
+def checked(file: Path, strict: StrictProcess) -> Path:
+    """What the synthesis of an example writes that passes every check, with the packs: once in a run."""
+    place = folder() / f"strict-{file.stem}"
+    if not place.exists():
+        partial = place.with_suffix(f".{os.getpid()}")
+        assert strict.synthesise(partial, ["cluster", str(file)], ["compliance"]) == ""
+        try:
+            partial.rename(place)
+        except OSError:  # of another process, at the same time
+            shutil.rmtree(partial)
+    return place
+
+
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: StrictProcess) -> None:
+def test_an_example_passes_every_check(file: Path, strict: StrictProcess) -> None:
     # With the packs of NIST 800-53 R5, HIPAA and PCI DSS.
-    assert strict.synthesise(tmp_path, ["cluster", str(file)], ["compliance"]) == ""
     region = next(line.split()[1] for line in file.read_text().splitlines() if line.startswith("region:"))
-    result = templates(tmp_path)
+    result = templates(checked(file, strict))
     assert result, "no template was written"
     contents = {path.name: json.loads(path.read_text()) for path in result}
     assert refusals(contents, template_rules=TEMPLATE_RULES) == []
@@ -45,15 +58,12 @@ def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: Stric
 COMPLIANT = ("slurm-512-gpus", "slurm-managed-grafana", "eks-512-gpus", "eks-private", "hyperpod-slurm")
 
 
-def test_packs_of_compliance_find_what_is_acknowledged(tmp_path: Path, strict: StrictProcess) -> None:
+def test_packs_of_compliance_find_what_is_acknowledged(strict: StrictProcess) -> None:
     """Each rule is still reported, at the constructs that its row names, and no row is without use."""
     used, rules = set(), set()
-    for name in COMPLIANT:
-        example = next(path for path in EXAMPLES if path.stem == name)
-        problems = strict.synthesise(tmp_path / name, ["cluster", str(example)], ["packs"])
-        assert "ValidationFailed" in problems
-        report = json.loads((tmp_path / name / "validation-report.json").read_text())
-        for violation in (row for plugin in report["pluginReports"] for row in plugin["violations"]):
+    for example in (path for path in EXAMPLES if path.stem in COMPLIANT):
+        report = json.loads((checked(example, strict) / "validation-report.json").read_text())
+        for violation in (row for plugin in report["pluginReports"] for row in plugin.get("suppressedViolations", ())):
             rules.add(violation["ruleName"])
             for construct in violation["violatingConstructs"]:
                 path = construct["constructPath"]
@@ -115,6 +125,5 @@ def test_the_same_file_gives_the_same_templates_byte_for_byte(tmp_path: Path) ->
 
 def test_the_strict_pass_can_fail(tmp_path: Path, strict: StrictProcess) -> None:
     """An open bucket is stopped by cdk-nag, and what comes after it is not: the pass above proves something."""
-    example = ["cluster", str(EXAMPLES[0])]
     assert "AwsSolutions-S1" in strict.synthesise(tmp_path / "open", ["open_bucket"])
-    assert strict.synthesise(tmp_path / "closed", example) == ""
+    assert strict.synthesise(tmp_path / "closed", ["images"]) == ""
