@@ -51,14 +51,15 @@ def _used_by(program: Path) -> str:
     # A script includes another by its name. Python of the same package names it without its suffix, too.
     package = program.relative_to(_LIBRARY).parts[0]
     whole = re.compile(rf"(?<![\w-]){re.escape(program.name)}")
-    stem = f'"{re.escape(program.stem)}"'
-    call = re.compile(rf"(scripts?|program|read|text|part)\w*\([^)\n]*{stem}")
+    stem = f'"{program.stem}"'
+    call = re.compile(rf"(scripts?|program|read|text|part)\w*\([^)\n]*{re.escape(stem)}")
     others = {path: text for path, text in _texts().items() if Path(path).name != program.name}
     of_package = {path: text for path, text in others.items() if path.startswith(f"{package}/")}
-    users = {path for path, text in others.items() if whole.search(text)}
-    users |= {path for path, text in of_package.items() if call.search(text)}
+    # Most files do not have the name at all, which takes a hundredth of the time to find out.
+    users = {path for path, text in others.items() if program.name in text and whole.search(text)}
+    users |= {path for path, text in of_package.items() if stem in text and call.search(text)}
     # Some are named in a list.
-    users = users or {path for path, text in of_package.items() if re.search(stem, text)}
+    users = users or {path for path, text in of_package.items() if stem in text}
     return ", ".join(f"`{path}`" for path in sorted(users))
 
 
