@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from support import EXAMPLES, ROOT
 from support.checkov_findings import CHECKOV_FINDINGS
 from support.strict_process import StrictProcess
 from support.template_lint import problems
-from support.templates import folder, synth
+from support.templates import synth
 from ultracluster import clusterfile
 from ultracluster.security import FINDINGS, packs_of
 from ultracluster.testing import TEMPLATE_RULES
@@ -28,24 +27,12 @@ def templates(outdir: Path) -> list[Path]:
     return sorted(outdir.glob("*.template.json"))
 
 
-def checked(file: Path, strict: StrictProcess) -> Path:
-    """What the synthesis of an example writes that passes every check, with the packs: once in a run."""
-    place = folder() / f"strict-{file.stem}"
-    if not place.exists():
-        partial = place.with_suffix(f".{os.getpid()}")
-        assert strict.synthesise(partial, ["cluster", str(file)], ["compliance"]) == ""
-        try:
-            partial.rename(place)
-        except OSError:  # of another process, at the same time
-            shutil.rmtree(partial)
-    return place
-
-
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_passes_every_check(file: Path, strict: StrictProcess) -> None:
+def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: StrictProcess) -> None:
     # With the packs of NIST 800-53 R5, HIPAA and PCI DSS.
+    assert strict.synthesise(tmp_path, ["cluster", str(file)], ["compliance"]) == ""
     region = next(line.split()[1] for line in file.read_text().splitlines() if line.startswith("region:"))
-    result = templates(checked(file, strict))
+    result = templates(tmp_path)
     assert result, "no template was written"
     contents = {path.name: json.loads(path.read_text()) for path in result}
     assert refusals(contents, template_rules=TEMPLATE_RULES) == []
@@ -58,12 +45,15 @@ def test_an_example_passes_every_check(file: Path, strict: StrictProcess) -> Non
 COMPLIANT = ("slurm-512-gpus", "slurm-managed-grafana", "eks-512-gpus", "eks-private", "hyperpod-slurm")
 
 
-def test_packs_of_compliance_find_what_is_acknowledged(strict: StrictProcess) -> None:
+def test_packs_of_compliance_find_what_is_acknowledged(tmp_path: Path, strict: StrictProcess) -> None:
     """Each rule is still reported, at the constructs that its row names, and no row is without use."""
     used, rules = set(), set()
-    for example in (path for path in EXAMPLES if path.stem in COMPLIANT):
-        report = json.loads((checked(example, strict) / "validation-report.json").read_text())
-        for violation in (row for plugin in report["pluginReports"] for row in plugin.get("suppressedViolations", ())):
+    for name in COMPLIANT:
+        example = next(path for path in EXAMPLES if path.stem == name)
+        problems = strict.synthesise(tmp_path / name, ["cluster", str(example)], ["packs"])
+        assert "ValidationFailed" in problems
+        report = json.loads((tmp_path / name / "validation-report.json").read_text())
+        for violation in (row for plugin in report["pluginReports"] for row in plugin["violations"]):
             rules.add(violation["ruleName"])
             for construct in violation["violatingConstructs"]:
                 path = construct["constructPath"]
