@@ -59,6 +59,7 @@ class DeployedCluster:
         self.cluster = clusterfile.loads(text, "c.yaml")
         self.base = templates(self.cluster)
         self.ids: dict[Place, str] = {}
+        self._edit = (self.cluster, self.base)
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:
@@ -87,7 +88,6 @@ class DeployedCluster:
         """Deploy the cluster as it was; on a new local cloud, if the edit cannot be taken back."""
         if not self._edited:
             return
-        kept = {place: self.ids[place] for place in self.ids.keys() & self.protected()}
         stacks = self._stacks.cloud.stacks.living()
         for stack in stacks:
             stack.policy = None
@@ -96,7 +96,9 @@ class DeployedCluster:
                 stack.status = "UPDATE_COMPLETE"
         taken_back = set(self.deploy(self.cluster).values()) <= COMPLETE
         self.ids = self.current_ids()
-        if not taken_back or set(self._deployed) != set(self.base) or not kept.items() <= self.ids.items():
+        # It has the name that the next one of its kind would have.
+        retained = any(stack.retained for stack in self._stacks.cloud.stacks)
+        if not taken_back or set(self._deployed) != set(self.base) or retained:
             self._start()
             return
         for stack in stacks:
@@ -130,7 +132,7 @@ class DeployedCluster:
             assert not protect(_stacks_of(cluster), self._client, allow=allow)
         statuses = {}
         self._edited = True
-        for name, template in templates(cluster).items():
+        for name, template in self._templates(cluster).items():
             statuses[name] = self._deploy_stack(name, template)
             if statuses[name] not in COMPLETE:
                 break
@@ -165,7 +167,7 @@ class DeployedCluster:
 
     def replaced(self, edited: ClusterFile) -> set[Place]:
         """Resources that the guard expects to be replaced or deleted by an edit."""
-        fates = guard.causes(self.base, templates(edited), update_rules=UPDATE_RULES)
+        fates = guard.causes(self.base, self._templates(edited), update_rules=UPDATE_RULES)
         return {
             place for place, causes in fates.items() if any(cause.fate is not guard.Fate.UPDATED for cause in causes)
         }
@@ -177,13 +179,21 @@ class DeployedCluster:
         """
         if decision.report is None or decision.verdict != "data":
             return False
-        new = templates(edited)
+        new = self._templates(edited)
         findings = (*decision.report.findings, *decision.report.nodes)
         fates = {cause.fate for finding in findings if finding.stack in new for cause in finding.causes}
         # A stack that leaves the file stays, with what it imports.
         imported = {name for stack, old in self.base.items() if stack not in new for name in _imports(old)}
         exported = {output["Export"]["Name"] for each in new.values() for output in _exports(each)}
         return bool(fates & _STOPPED or imported - exported)
+
+    def _templates(self, cluster: ClusterFile) -> Templates:
+        """Read the templates of a cluster once for each edit."""
+        if cluster is self.cluster:
+            return self.base
+        if cluster is not self._edit[0]:
+            self._edit = (cluster, templates(cluster))
+        return self._edit[1]
 
     def journal(self) -> list[Entry]:
         """Return everything that happened."""
