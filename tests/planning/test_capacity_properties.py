@@ -185,35 +185,51 @@ interface = st.builds(Interface, st.integers(-1, 33), st.integers(-1, 4), kinds)
 types = st.sampled_from(["p5en.48xlarge", "p6-b300.48xlarge", "p6e-gb200.36xlarge", "c7i.48xlarge", *INSTANCE_TYPES])
 
 
+more_rows = st.lists(interface, max_size=2)
+standard = st.sampled_from(LAYOUTS)
+#: How long a draw takes is, for the most part, how long a new strategy takes: none is made for each case.
+orders = [st.permutations(range(length)) for length in range(8)]
+places = {length: st.integers(0, length - 1) for length in range(1, 99)}
+
+
 @st.composite
 def layouts(draw: st.DrawFn, name: str) -> Layout | tuple[Interface, ...]:
     """A layout, or one of our own: mostly a good one with a row or two added, or taken out."""
     if draw(st.booleans()):
-        return draw(st.sampled_from(LAYOUTS))
+        return draw(standard)
     rows = list(interfaces(name))
     if draw(st.booleans()):
-        rows += draw(st.lists(interface, max_size=2))
+        rows += draw(more_rows)
     if draw(st.booleans()):
-        del rows[draw(st.integers(0, len(rows) - 1))]
-    return tuple(draw(st.permutations(rows)) if len(rows) < 8 else rows[::-1])
+        del rows[draw(places[len(rows)])]
+    return tuple([rows[i] for i in draw(orders[len(rows)])] if len(rows) < 8 else rows[::-1])
+
+
+named: st.SearchStrategy[Layout | tuple[Interface, ...]] = st.sampled_from(["one-ip", "all-efa"])
+#: Mostly what goes with a type: capacities, by whether it is an UltraServer; placement, by whether it has GPUs.
+likely: dict[bool, st.SearchStrategy[Capacity]] = {
+    True: ultraserver_blocks | capacities,
+    False: st.just(OnDemand()) | blocks | reserved | capacities,
+}
+auto: st.SearchStrategy[PlacementOption] = st.just("auto")
+spread: st.SearchStrategy[PlacementOption] = st.just("spread")
+requests = {True: auto | placement_options, False: spread | placement_options}
+counts = st.sampled_from([1, 7, 8, 9, 18, 64, 65])
+maybe_images = st.none() | images
+layouts_of = {name: named | layouts(name) for name in sorted({*INSTANCE_TYPES, "c7i.48xlarge"})}
 
 
 @st.composite
-def cases(draw: st.DrawFn, services: tuple[Service, ...] = get_args(Service)) -> Case:
+def cases(draw: st.DrawFn, services: st.SearchStrategy[Service]) -> Case:
     name = draw(types)
-    likely: st.SearchStrategy[Capacity] = (
-        ultraserver_blocks if name.startswith("p6e") else st.one_of(st.just(OnDemand()), blocks, reserved)
-    )
-    auto: st.SearchStrategy[PlacementOption] = st.just("auto") if name.startswith("p") else st.just("spread")
-    named: st.SearchStrategy[Layout | tuple[Interface, ...]] = st.sampled_from(["one-ip", "all-efa"])
     return Case(
         name=name,
-        capacity=draw(likely | capacities),
-        service=draw(st.sampled_from(services)),
-        requested=draw(auto | placement_options),
-        count=draw(st.sampled_from([1, 7, 8, 9, 18, 64, 65])),
-        image=draw(st.none() | images),
-        layout=draw(named | layouts(name)),
+        capacity=draw(likely[name.startswith("p6e")]),
+        service=draw(services),
+        requested=draw(requests[name.startswith("p")]),
+        count=draw(counts),
+        image=draw(maybe_images),
+        layout=draw(layouts_of[name]),
     )
 
 
@@ -273,7 +289,7 @@ def test_requests_are_rejected_with_a_remedy_or_break_no_rule() -> None:
     seen: Counter[bool] = Counter()
 
     @settings(max_examples=2000, deadline=None)
-    @given(cases())
+    @given(cases(st.sampled_from(get_args(Service))))
     @example(IN_NO_GROUP)
     @example(EIGHT_APART)
     def run(case: Case) -> None:
@@ -294,7 +310,7 @@ def test_constructs_break_no_rule_or_report_the_place() -> None:
     seen: Counter[bool] = Counter()
 
     @settings(max_examples=300, deadline=None)
-    @given(cases(services=("pcs", "pcs", "eks-managed", "self-managed")))
+    @given(cases(st.sampled_from(["pcs", "pcs", "eks-managed", "self-managed"])))
     @example(IN_NO_GROUP)
     @example(EIGHT_APART)
     def run(case: Case) -> None:
@@ -383,60 +399,77 @@ def flat(node: dict[str, Any], at: str = "") -> dict[str, str]:
 
 
 file_ids = st.sampled_from([f"cr-0123456789abcdef{digit}" for digit in "0123"])
+one_in_ten = st.integers(0, 9)
+some_ids = st.lists(file_ids, min_size=1, max_size=3)
+ids_of = {count: st.lists(file_ids, min_size=count, max_size=count, unique=True) for count in range(1, 5)}
+reservation_kinds = st.sampled_from(["odcr", "capacity-block", "interruptible"])
+reserved_sizes = st.sampled_from([9, 18, 16, 64])
+other_capacities = ["on-demand", "spot", "cr-0123456789abcdef0", {"reservation": "open"}, {"kind": "odcr"}]
+capacity_forms = st.sampled_from([*other_capacities, *["one", "listed"] * 5])
 
 
 @st.composite
 def capacity_values(draw: st.DrawFn, ultraserver: bool, count: int) -> object:
     """A capacity as a file says it; mostly one that goes with the type and the count."""
-    kind = "ultraserver" if ultraserver else draw(st.sampled_from(["odcr", "capacity-block", "interruptible"]))
-    size = {} if draw(st.booleans()) else {"instances": draw(st.sampled_from([9, 18, 16, 64]))}
+    kind = "ultraserver" if ultraserver else draw(reservation_kinds)
+    size = {} if draw(st.booleans()) else {"instances": draw(reserved_sizes)}
     end = {"ends": "2026-12-24"} if kind in ("capacity-block", "ultraserver") and draw(st.booleans()) else {}
-    reservation = {"reservation": draw(file_ids), "kind": kind, **size, **end}
-    if ultraserver and draw(st.integers(0, 9)):
-        listed = (
-            draw(st.lists(file_ids, min_size=count, max_size=count, unique=True)) if count <= 4 else [draw(file_ids)]
-        )
+    if ultraserver and draw(one_in_ten):
+        listed = draw(ids_of[count]) if count <= 4 else [draw(file_ids)]
         return {"reservations": listed, "kind": kind, **end}
-    wild = st.sampled_from(["on-demand", "spot", "cr-0123456789abcdef0", {"reservation": "open"}, {"kind": "odcr"}])
-    listed = draw(st.lists(file_ids, min_size=1, max_size=3))
-    return draw(wild | st.just(reservation) | st.just({"reservations": listed, "kind": kind, **size}))
+    form = draw(capacity_forms)
+    if form == "one":
+        return {"reservation": draw(file_ids), "kind": kind, **size, **end}
+    if form == "listed":
+        return {"reservations": draw(some_ids), "kind": kind, **size}
+    return form
+
+
+file_types = st.sampled_from(
+    ["p5en.48xlarge", "p5.4xlarge", "p6-b300.48xlarge", "c7i.48xlarge", "p6e-gb200.36xlarge", *ULTRASERVERS]
+)
+few, counts_of_nodes = st.integers(1, 4), st.sampled_from([1, 2, 7, 8, 9, 18, 36, 64, 200])
+more_keys: dict[str, st.SearchStrategy[object]] = {
+    "spare": st.integers(0, 4),
+    "zone": st.sampled_from(["use1-az4", "use1-az6"]),
+    "layout": st.sampled_from(LAYOUTS),
+    "placement-group": st.sampled_from(["auto", "none", "cluster", "partition", "spread", {"name": "ours"}]),
+    "image": st.sampled_from(["ami-0123456789abcdef0", {"id": "ami-0123456789abcdef0", "architecture": "arm64"}]),
+}
 
 
 @st.composite
 def sections(draw: st.DrawFn) -> dict[str, object]:
     """A node group of a file."""
-    kinds = ["p5en.48xlarge", "p5.4xlarge", "p6-b300.48xlarge", "c7i.48xlarge", "p6e-gb200.36xlarge", *ULTRASERVERS]
-    kind = draw(st.sampled_from(kinds))
-    count = draw(st.integers(1, 4) if kind.startswith("u-") else st.sampled_from([1, 2, 7, 8, 9, 18, 36, 64, 200]))
+    kind = draw(file_types)
+    count = draw(few if kind.startswith("u-") else counts_of_nodes)
     section: dict[str, object] = {"type": kind, "count": count}
     if kind.startswith(("p6e", "u-")) or draw(st.booleans()):
         section["capacity"] = draw(capacity_values(kind.startswith(("p6e", "u-")), count))
-    more: dict[str, st.SearchStrategy[object]] = {
-        "spare": st.integers(0, 4),
-        "zone": st.sampled_from(["use1-az4", "use1-az6"]),
-        "layout": st.sampled_from(LAYOUTS),
-        "placement-group": st.sampled_from(["auto", "none", "cluster", "partition", "spread", {"name": "ours"}]),
-        "image": st.sampled_from(["ami-0123456789abcdef0", {"id": "ami-0123456789abcdef0", "architecture": "arm64"}]),
-    }
-    for key, values in more.items():
-        if draw(st.integers(0, 9)) == 0:
-            section[key] = draw(values)
-    return section
+    return section | {key: draw(values) for key, values in more_keys.items() if draw(one_in_ten) == 0}
+
+
+group_sections = st.dictionaries(
+    st.sampled_from(["train", "tune", "train-bcdef0", "a-name-of-18-letters", "one", "a-name-of-19-letterss"]),
+    sections(),
+    min_size=1,
+    max_size=3,
+)
+networks = st.sampled_from(["10.0.0.0/16", "10.0.0.0/22", "10.0.0.0/25"])
 
 
 @st.composite
 def files(draw: st.DrawFn) -> dict[str, Any]:
     """A cluster file. JSON is YAML."""
-    names = st.sampled_from(["train", "tune", "train-bcdef0", "a-name-of-18-letters", "one", "a-name-of-19-letterss"])
     document: dict[str, Any] = {
         "name": "llama",
         "region": "us-east-1",
         "zone": "use1-az6",
         "orchestrator": "slurm",
-        "nodes": draw(st.dictionaries(names, sections(), min_size=1, max_size=3)),
+        "nodes": draw(group_sections),
     }
     if draw(st.booleans()):
-        document["network"] = {"cidr": draw(st.sampled_from(["10.0.0.0/16", "10.0.0.0/22", "10.0.0.0/25"]))}
+        document["network"] = {"cidr": draw(networks)}
     return document
 
 
