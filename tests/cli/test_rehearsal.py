@@ -155,8 +155,8 @@ def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) 
 
 def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
     # To another subnet with one more node group: what nobody means, and what the guard is for.
-    one, two = (lustre_in(f"subnet-{digit * 17}") for digit in "12")
-    written_app_in(tmp_path, assembly=one, edited=two)
+    before, after = (lustre_in(f"subnet-{digit * 17}") for digit in "12")
+    written_app_in(tmp_path, assembly=before, edited=after)
     report = rehearse_cluster(app=tmp_path)
     assert [step.ok for step in report.steps] == [True, True, True, False]
     assert report.steps[-1].changes == {}
