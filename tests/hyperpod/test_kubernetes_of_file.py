@@ -59,6 +59,7 @@ def test_an_ultraserver_of_a_training_plan_is_one_group_with_labels_and_checks(s
     assert train["KubernetesConfig"] == {
         "Labels": {
             "nvidia.com/gpu.present": "true",
+            "ultracluster.dev/group": "train",
             "ultracluster.dev/ultraserver": "u-p6e-gb200x72",
             "vpc.amazonaws.com/efa.present": "true",
         }
@@ -91,7 +92,7 @@ def test_the_charts_are_those_of_one_commit_without_what_the_platform_installs_i
 def test_the_platform_finds_the_nodes_by_the_labels_and_types_of_hyperpod() -> None:
     bundle = kubernetes_bundle(clusterfile.load(FILE))
     (group,) = bundle["groups"]
-    assert group["labels"] == {"sagemaker.amazonaws.com/instance-group-name": "train"}
+    assert group["labels"] == {"ultracluster.dev/group": "train"}
     assert group["optional"], "nodes are tested for an hour before they join"
     names = [release["name"] for release in bundle["releases"]]
     assert names[:5] == [
@@ -105,7 +106,7 @@ def test_the_platform_finds_the_nodes_by_the_labels_and_types_of_hyperpod() -> N
 def test_rendered_objects_select_no_node_by_a_label_of_eks() -> None:
     text = "".join(kubernetes_files(clusterfile.load(FILE), {}).values())
     assert "eks.amazonaws.com/nodegroup: train" not in text
-    assert "sagemaker.amazonaws.com/instance-group-name: train" in text
+    assert "ultracluster.dev/group: train" in text
 
 
 def with_add_on(name: str, *, more: str = "") -> str:
@@ -257,7 +258,7 @@ def test_an_elastic_group_is_a_node_class_and_a_pool_of_the_service() -> None:
     assert pool["template"]["spec"]["nodeClassRef"]["group"] == "karpenter.sagemaker.amazonaws.com"
     assert [row["key"] for row in pool["template"]["spec"]["requirements"]] == ["node.kubernetes.io/instance-type"]
     (labels,) = [group["labels"] for group in bundle["groups"] if group["name"] == "serve"]
-    assert labels == {"karpenter.sh/nodepool": "serve"}
+    assert labels == {"ultracluster.dev/group": "serve"}
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,7 @@ def test_the_gate_expects_the_nodes_devices_and_metrics_of_eks(name: str) -> Non
     assert here.get("metrics")
     assert here["metrics"] == elsewhere["metrics"]
     for group in here["groups"]:
-        label = "karpenter.sh/nodepool" if group["name"] == "serve" else "sagemaker.amazonaws.com/instance-group-name"
-        assert group["labels"] == {label: group["name"]}
+        assert group["labels"] == {"ultracluster.dev/group": group["name"]}
 
 
 def test_governed_jobs_are_those_of_the_operator_and_of_sets_in_the_queue_of_a_team() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -231,7 +232,7 @@ def test_the_device_plugin_stays_off_bottlerocket_nodes_of_a_type_that_it_serves
     ]
     required = plugin.values["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     (term,) = required["nodeSelectorTerms"]
-    assert {"key": "eks.amazonaws.com/nodegroup", "operator": "NotIn", "values": ["serve"]} in term["matchExpressions"]
+    assert {"key": "ultracluster.dev/group", "operator": "NotIn", "values": ["serve"]} in term["matchExpressions"]
 
 
 def test_trainer_does_not_install_a_jobset_of_its_own() -> None:
@@ -407,6 +408,72 @@ def test_pods_ask_karpenter_for_nothing_that_it_or_its_nodes_do_not_have(group: 
     assert any("hostPath" in volume for volume in pod["volumes"]) is not group.elastic
 
 
+def pod_templates(of: Object, kind: str) -> Iterator[Object]:
+    """The templates of the pods of a job, as Kueue has one set of pods for each."""
+    spec = of["spec"]
+    if kind in ("Job", "Deployment", "StatefulSet"):
+        yield spec["template"]
+    elif kind in ("JobSet", "ClusterTrainingRuntime"):
+        inner = spec["template"]["spec"] if kind == "ClusterTrainingRuntime" else spec
+        yield from (job["template"]["spec"]["template"] for job in inner["replicatedJobs"])
+    elif kind == "MPIJob":
+        yield from (replica["template"] for replica in spec["mpiReplicaSpecs"].values())
+    elif kind == "LeaderWorkerSet":
+        sets = spec["leaderWorkerTemplate"]
+        yield from (sets[name] for name in ("leaderTemplate", "workerTemplate") if name in sets)
+
+
+@pytest.mark.parametrize("name", [name for name, item in PLATFORMS.items() if item.scheduler == "kueue"])
+def test_kueue_admits_every_pod_to_the_flavor_of_its_group_and_to_no_other(name: str) -> None:
+    item = PLATFORMS[name]
+    flavors = {f["metadata"]["name"]: f["spec"] for f in of_kind(platform(item).objects, "ResourceFlavor")}
+    levels = {
+        t["metadata"]["name"]: [level["nodeLabel"] for level in t["spec"]["levels"]]
+        for t in of_kind(platform(item).objects, "Topology")
+    }
+    only_with_topology = all("topologyName" in spec for spec in flavors.values())
+    checked = 0
+    for created in everything(item):
+        for template in pod_templates(created, created["kind"]) if "spec" in created else ():
+            selector = template["spec"].get("nodeSelector", {})
+            if not {key for spec in flavors.values() for key in spec["nodeLabels"]} & set(selector):
+                continue
+            annotations = template.get("metadata", {}).get("annotations", {})
+            requested = {key: value for key, value in annotations.items() if "topology" in key}
+            admitted = []
+            for flavor, spec in flavors.items():
+                # By the keys of the flavor alone: flavorassigner.go of Kueue.
+                if any(selector.get(key, value) != value for key, value in spec["nodeLabels"].items()):
+                    continue
+                # tas_flavorassigner.go of Kueue: all flavors have a topology, or the pod asks where there is one.
+                has = spec.get("topologyName")
+                asked = requested.get("kueue.x-k8s.io/podset-preferred-topology")
+                if only_with_topology or bool(has) == bool(requested):
+                    assert asked is None or asked in levels[has], created["metadata"]["name"]
+                    admitted.append(flavor.rpartition("-")[0])
+            assert admitted == [selector["ultracluster.dev/group"]], created["metadata"]["name"]
+            checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize(
+    ("type", "region", "layers"),
+    [
+        ("p5en.48xlarge", "us-east-2", 3),
+        ("p6-b300.48xlarge", "us-east-2", 4),
+        # EC2 describes no topology of these, and in this Region of none: no node has such labels.
+        ("p5.4xlarge", "us-east-2", 0),
+        ("c7i.48xlarge", "us-east-2", 0),
+        ("p5en.48xlarge", "ca-west-1", 0),
+    ],
+)
+def test_a_topology_has_the_labels_that_nodes_have(type: str, region: str, layers: int) -> None:
+    (topology,) = of_kind(platform(cluster(nodes(type), region=region)).objects, "Topology")
+    labels = [level["nodeLabel"] for level in topology["spec"]["levels"]]
+    layer = "topology.k8s.aws/network-node-layer-{}"
+    assert labels == [*(layer.format(index + 1) for index in range(layers)), "kubernetes.io/hostname"]
+
+
 def test_kueue_places_no_pods_on_nodes_that_are_not_there_yet() -> None:
     flavors = {
         f["metadata"]["name"].rpartition("-")[0]: f["spec"]
@@ -466,6 +533,10 @@ REFUSED: dict[str, tuple[Platform, str]] = {
     "a team with a group that is not there": (cluster(teams=(Team(name="a", nodes={"b": 1}),)), "is no node group"),
     "a volume over the devices": (cluster(volumes={"/dev/shm": LUSTRE}), "a directory such as /fsx"),
     "a volume where the scratch is": (cluster(volumes={"/scratch": LUSTRE}), "a directory such as /fsx"),
+    "selectors by different labels": (
+        cluster(nodes(), nodes(name="other", selector={"karpenter.sh/nodepool": "other"})),
+        "all selectors have the same keys, got karpenter.sh/nodepool and ultracluster.dev/group",
+    ),
     "two claims of one name": (cluster(volumes={"/a": LUSTRE, "/b": LUSTRE}), "the volume lustre is there twice"),
 }
 

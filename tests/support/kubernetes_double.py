@@ -316,7 +316,7 @@ def node(index: int, group: str, **devices: int) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": f"ip-10-0-0-{index}", "labels": {"eks.amazonaws.com/nodegroup": group}},
+        "metadata": {"name": f"ip-10-0-0-{index}", "labels": {"ultracluster.dev/group": group}},
         "spec": {"providerID": f"aws:///use2-az1/i-{index:017x}"},
         "status": {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]},
     }

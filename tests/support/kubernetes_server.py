@@ -99,7 +99,7 @@ def simulated_node(index: int) -> Object:
     }
     layers = {f"topology.k8s.aws/network-node-layer-{layer}": f"nn-{layer}-{index // 16**layer}" for layer in (1, 2, 3)}
     labels = {
-        "eks.amazonaws.com/nodegroup": "train",
+        "ultracluster.dev/group": "train",
         "node.kubernetes.io/instance-type": _TYPE,
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",

@@ -6,6 +6,8 @@ from unittest import mock
 
 from jsii._kernel.providers.process import _NodeProcess
 
+from support import kernel_messages
+
 _start = _NodeProcess.start
 _runtime = _NodeProcess._jsii_runtime
 
@@ -26,3 +28,4 @@ def install() -> None:
             _start(process)  # type: ignore[no-untyped-call]
 
     _NodeProcess.start = start  # type: ignore[method-assign]
+    kernel_messages.install()

@@ -66,7 +66,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        metadata = {"labels": {"eks.amazonaws.com/nodegroup": "train"}, "annotations": {"node": "yes"}}
+        metadata = {"labels": {"ultracluster.dev/group": "train"}, "annotations": {"node": "yes"}}
         self.nodes: dict[str, Object] = {name: {"metadata": {**metadata, "name": name}, "spec": {}} for name in names}
         #: Node on which a pod runs, as its token has it.
         self.bound: dict[str, str] = {}
@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
             items = [{"data": {"mode": self.server.mode}}] if self.server.mode else []
             self._answer(200, {"items": items})
             return
-        assert self.path == "/api/v1/nodes?labelSelector=eks.amazonaws.com/nodegroup=train"
+        assert self.path == "/api/v1/nodes?labelSelector=ultracluster.dev/group=train"
         self._answer(200, {"items": list(self.server.nodes.values())})
 
     def do_PATCH(self) -> None:
@@ -368,7 +368,7 @@ def test_pods_of_gangs_have_what_the_gate_needs() -> None:
             "floors": {str(2 * 2**30): 354.4, str(16 * 2**30): 389.6},
             "gpus": 8,
             "most": 3,
-            "selector": "eks.amazonaws.com/nodegroup=train",
+            "selector": "ultracluster.dev/group=train",
             "sizes": [2 * 2**30, 16 * 2**30],
         }
     trainer = train_job(item, group, team, Settings(nodes=2, gate="nodes"))[0]["spec"]["trainer"]["env"]

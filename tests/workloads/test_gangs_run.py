@@ -14,6 +14,7 @@ from support import ROOT
 from support.kubernetes_data import cluster
 from support.waiting import PATIENCE_SECONDS
 from ultracluster.kubernetes import GANG_FAILURES, GANG_JOB, PYTHON, Object
+from ultracluster.kubernetes._resuming import REQUESTED_END
 from ultracluster.workloads._kubernetes_gang import job_set
 from ultracluster.workloads._kubernetes_rl import rl_job
 from ultracluster.workloads._workload import Settings
@@ -72,6 +73,16 @@ def wait_for(path: Path) -> None:
 
 def test_the_exit_code_of_the_program_is_that_of_the_pod(pods: list[Pod]) -> None:
     assert [pods[0].main("sh", "-c", f"exit {code}").wait(PATIENCE_SECONDS) for code in (0, 3)] == [0, 3]
+
+
+def test_a_program_that_failed_after_a_new_step_restarts_the_gang_at_no_cost(pods: list[Pod]) -> None:
+    fails = 'echo "{\\"step\\": $1}" >"$ULTRACLUSTER_JOB_STATE"; exit 9'
+    codes = [pods[0].main("sh", "-c", fails, "program", str(step)).wait(PATIENCE_SECONDS) for step in (7, 7, 8)]
+    # An error of the program itself comes back at the same step.
+    assert codes == [REQUESTED_END, 9, REQUESTED_END]
+    # The gate leaves a node out, whatever the program had reached.
+    left = 'echo "{\\"step\\": 99}" >"$ULTRACLUSTER_JOB_STATE"; exit 86'
+    assert pods[0].main("sh", "-c", left).wait(PATIENCE_SECONDS) == 86
 
 
 def test_a_pod_whose_data_is_missing_ends_before_its_program_starts(pods: list[Pod], tmp_path: Path) -> None:

@@ -37,6 +37,14 @@ def gang_of(item: Platform) -> tuple[Object, Object, Object]:
     return train, created, created["spec"]["replicatedJobs"][0]["template"]["spec"]
 
 
+def runtime_resources(item: Platform) -> Object:
+    """The resources of the pods of a TrainJob."""
+    runtime = next(result for result in platform(item).objects if result["kind"] == "ClusterTrainingRuntime")
+    (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    resources: Object = job["template"]["spec"]["template"]["spec"]["containers"][0]["resources"]
+    return resources
+
+
 def named(type: str, count: int) -> Platform:
     return cluster(gb200(count) if type.startswith("p6e") else nodes(type, count))
 
@@ -50,13 +58,22 @@ def test_512_gpus_are_so_many_pods_with_the_right_efa_devices(type: str, expecte
     assert train["spec"]["trainer"]["numProcPerNode"] == gpus
     assert (job["parallelism"], job["completions"], job["completionMode"]) == (pods, pods, "Indexed")
     for requested in (
-        train["spec"]["trainer"]["resourcesPerNode"]["limits"],
+        runtime_resources(item)["limits"],
         job["template"]["spec"]["containers"][0]["resources"]["limits"],
     ):
         assert (requested["nvidia.com/gpu"], requested["vpc.amazonaws.com/efa"]) == (str(gpus), str(efa))
     assert pods * gpus == 512
     quotas = _quotas(item)
     assert (quotas["nvidia.com/gpu"], quotas["vpc.amazonaws.com/efa"]) == (512, pods * efa)
+
+
+def test_a_train_job_leaves_resources_to_its_runtime_so_that_trainer_keeps_the_claims() -> None:
+    item = cluster(gb200())
+    train, _, job = gang_of(item)
+    assert "resourcesPerNode" not in train["spec"]["trainer"]
+    resources = runtime_resources(item)
+    assert {"name": "domain"} in resources["claims"]
+    assert resources == job["template"]["spec"]["containers"][0]["resources"]
 
 
 def _quotas(item: Platform) -> dict[str, int]:
@@ -104,7 +121,7 @@ def test_a_gang_leaves_the_spare_nodes_alone() -> None:
 
 def test_pods_of_a_gang_tolerate_the_taint_of_their_nodes_and_run_on_no_others() -> None:
     pod = gang_of(cluster())[2]["template"]["spec"]
-    assert pod["nodeSelector"] == {"eks.amazonaws.com/nodegroup": "train"}
+    assert pod["nodeSelector"] == {"ultracluster.dev/group": "train"}
     assert pod["tolerations"] == [{"effect": "NoSchedule", "key": "nvidia.com/gpu", "operator": "Exists"}]
     assert pod["automountServiceAccountToken"] is False
 

@@ -88,7 +88,7 @@ def test_the_job_is_in_the_queue_of_its_team_on_healthy_nodes() -> None:
     assert created["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
     (replica,) = created["spec"]["replicaSpecs"]
     assert replica["template"]["spec"]["nodeSelector"] == {
-        "sagemaker.amazonaws.com/instance-group-name": "train",
+        "ultracluster.dev/group": "train",
         "sagemaker.amazonaws.com/node-health-status": "Schedulable",
     }
 

@@ -15,7 +15,6 @@ class KubernetesNodes:
     """Nodes of a Kubernetes cluster, as the service that launches them labels them.
 
     Args:
-        group_label: Label with the name of their group. By default, that of EKS.
         type_prefix: Text before the name of their instance type, in its label.
         gpu_taint: Nodes with GPUs have a taint, which keeps other pods off.
         pod_prefixes: Pods take addresses in prefixes of 16.
@@ -27,7 +26,6 @@ class KubernetesNodes:
         own_karpenter: The service runs Karpenter, which scales groups of the service.
     """
 
-    group_label: str | None = None
     type_prefix: str = ""
     gpu_taint: bool = True
     pod_prefixes: bool = True
@@ -193,7 +191,6 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
     log_groups=_KUBERNETES.log_groups,
     logs_add_on=_KUBERNETES.logs_add_on,
     kubernetes_nodes=KubernetesNodes(
-        group_label=hyperpod_kubernetes.GROUP_LABEL,
         type_prefix="ml.",
         # Deep health checks exclude nodes with taints of others.
         gpu_taint=False,

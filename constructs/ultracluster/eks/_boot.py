@@ -12,14 +12,14 @@ from ultracluster.boot import (
 from ultracluster.catalogue.ec2 import ImageFamily
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.compute import newest_image, user_data
-from ultracluster.kubernetes import device_labels
+from ultracluster.kubernetes import GROUP_LABEL, device_labels
 from ultracluster.planning.capacity import Image, InterruptibleReservation
 from ultracluster.storage import Storage
 
 # The CSI driver removes the taint when it can mount; before that a pod with a volume would fail.
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md (read 2026-11-21)
 _FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")
-_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
+_EKS_LABEL = "eks.amazonaws.com/nodegroup"
 
 
 def is_self_managed(group: NodeGroup) -> bool:
@@ -30,7 +30,7 @@ def is_self_managed(group: NodeGroup) -> bool:
 def node_labels(group: NodeGroup) -> dict[str, str]:
     """Return the labels of the nodes of a group, besides those of EKS."""
     ultraserver = {"ultracluster.dev/ultraserver": group.ultraserver.name} if group.ultraserver else {}
-    return {**device_labels(group.instance_type), **group.labels, **ultraserver}
+    return {**device_labels(group.instance_type), **group.labels, **ultraserver, GROUP_LABEL: group.name}
 
 
 def node_taints(cluster: ClusterFile, group: NodeGroup) -> tuple[Taint, ...]:
@@ -53,7 +53,7 @@ def kubernetes_boot(
     """
     settings = NodeSettings()
     if access is not None:
-        labels = {**node_labels(group), _GROUP_LABEL: group.name}
+        labels = {**node_labels(group), _EKS_LABEL: group.name}
         settings = NodeSettings(access=access, labels=labels, taints=node_taints(cluster, group), pods=group.pods)
     record = group.instance_type
     if group.os == "bottlerocket":

@@ -14,6 +14,7 @@ from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.compute import NodeGroupTemplate
 from ultracluster.eks._grants import EksNodeGroupGrants
 from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
+from ultracluster.kubernetes import GROUP_LABEL
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import arn_problem, as_list, checked, known, shown, token_errors
@@ -52,14 +53,14 @@ class EksNodeGroup(_EksNodeGroupBase):
 
     Args:
         cluster: Cluster of the nodes, created or imported.
-        name: Name of the group; its nodes have it as the label `eks.amazonaws.com/nodegroup`.
+        name: Name of the group; its nodes have it as the label `ultracluster.dev/group`, which pods select.
         template: Launch template for the service `eks-managed`, with the security group of the cluster.
         subnet: Private subnet of the nodes; for reserved capacity, the one of its zone. Several, in different
             zones, for nodes without EFA.
         node_role: Role of the nodes; see `EksNodeRole`.
         count: Number of nodes.
         os: Operating system of the nodes. It must be that of an image in the template. Default: Amazon Linux 2023.
-        labels: Labels of the nodes. Default: none.
+        labels: Further labels of the nodes. Default: none.
         taints: Taints of the nodes. Default: none.
         version: Version of Kubernetes of the nodes, for an image that EKS chooses. Default: that of the control plane
             when the group is created; it does not change later.
@@ -190,7 +191,7 @@ class EksNodeGroup(_EksNodeGroupBase):
                 update_strategy="MINIMAL" if reserved else "DEFAULT",
             ),
             node_repair_config=_repair(count, gpus=template.instance_type.gpus > 0),
-            labels=dict(sorted((labels or {}).items())) or None,
+            labels=dict(sorted({**(labels or {}), GROUP_LABEL: name}.items())),
             taints=[_L1.TaintProperty(key=taint.key, effect=_EFFECTS[taint.effect]) for taint in taints] or None,
         )
         self.node_group_arn = self.resource.attr_arn

@@ -25,6 +25,7 @@ from ultracluster.kubernetes._names import check_job as check_job
 from ultracluster.kubernetes._names import job_name as job_name
 from ultracluster.kubernetes._network_policies import from_operator as from_operator
 from ultracluster.kubernetes._network_policies import job_policy as job_policy
+from ultracluster.kubernetes._nodes import GROUP_LABEL as GROUP_LABEL
 from ultracluster.kubernetes._nodes import ROOT_DEVICES as ROOT_DEVICES
 from ultracluster.kubernetes._nodes import PlatformNodes as PlatformNodes
 from ultracluster.kubernetes._nodes import device_labels as device_labels
@@ -34,9 +35,9 @@ from ultracluster.kubernetes._platform import HEALTH as HEALTH
 from ultracluster.kubernetes._platform import DynamicVolumes as DynamicVolumes
 from ultracluster.kubernetes._platform import KarpenterNodes as KarpenterNodes
 from ultracluster.kubernetes._platform import Platform as Platform
+from ultracluster.kubernetes._pods import anywhere as anywhere
 from ultracluster.kubernetes._pods import near as near
 from ultracluster.kubernetes._pods import node_pod as node_pod
-from ultracluster.kubernetes._pods import pod_resources as pod_resources
 from ultracluster.kubernetes._registry import chart_address as chart_address
 from ultracluster.kubernetes._registry import container_images as container_images
 from ultracluster.kubernetes._registry import full_name as full_name

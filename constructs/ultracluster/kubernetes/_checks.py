@@ -28,6 +28,7 @@ LocatedError = tuple[tuple[str, ...], str]
 def platform_problems(platform: Platform) -> list[LocatedError]:
     """Return all errors of a platform; empty if it is valid."""
     problems = [*_names(platform), *_shares(platform), *_efa(platform), *_gpus(platform), *_elastic(platform)]
+    problems += _selectors(platform)
     for name, version in _versions(platform):
         problems += [(("versions", name), problem) for problem in bad_version(name, version, platform.nodes)]
     return problems
@@ -153,6 +154,14 @@ def _elastic(platform: Platform) -> Iterator[LocatedError]:
                 ("nodes", group.name, "layout"),
                 f"{group.name}: Karpenter supports the layouts one-ip and max-ip, got all-efa",
             )
+
+
+def _selectors(platform: Platform) -> Iterator[LocatedError]:
+    keys = {tuple(sorted(group.labels)) for group in platform.nodes}
+    if len(keys) > 1:
+        known = " and ".join(sorted(", ".join(names) for names in keys))
+        message = f"a pod for one group would be placed on another: all selectors have the same keys, got {known[:200]}"
+        yield ("nodes",), message
 
 
 def _image(group: PlatformNodes, image: str) -> Iterator[LocatedError]:

@@ -64,8 +64,6 @@ def platform_of(
                 ultraserver=group.ultraserver,
                 elastic=group.elastic,
                 image=group.image.id if group.elastic and group.image else None,
-                # Nodes of Karpenter have its labels before they exist.
-                selector={traits.group_label: group.name} if traits.group_label and not group.elastic else {},
                 type_label=f"{traits.type_prefix}{group.instance_type.name}",
                 healthy=dict(traits.healthy) if group.gpus and not group.elastic else {},
             )

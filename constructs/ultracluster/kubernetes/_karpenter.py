@@ -114,6 +114,9 @@ def _pool(group: PlatformNodes, node_class: Object, requirements: list[Object]) 
             "consolidationPolicy": "WhenEmpty",
         },
         "limits": limits,
-        "template": {"metadata": {"labels": device_labels(group.instance_type)}, "spec": template},
+        "template": {
+            "metadata": {"labels": {**device_labels(group.instance_type), **group.labels}},
+            "spec": template,
+        },
     }
     return make("karpenter.sh/v1", "NodePool", group.name, spec=spec)

@@ -5,6 +5,7 @@ See: https://kueue.sigs.k8s.io/docs/concepts (0.19, read 2026-11-21)
 
 from typing import Any
 
+from ultracluster.catalogue.ec2 import network_layers
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._devices import CHANNEL_CLASS, EFA_CLASS, GPU_CLASS
@@ -21,9 +22,9 @@ from ultracluster.kubernetes._yaml_text import to_yaml
 QUEUE = "default"
 _API = "kueue.x-k8s.io/v1beta2"
 _HOSTNAME = "kubernetes.io/hostname"
-# https://docs.aws.amazon.com/eks/latest/userguide/ml-workload-topology.html (read 2026-11-20): a fourth layer on P6.
 _LAYER = "topology.k8s.aws/network-node-layer-"
 _CLIQUE = "nvidia.com/gpu.clique"
+_HOSTS = "hosts"
 
 
 def kueue_release(platform: Platform) -> HelmRelease:
@@ -39,7 +40,7 @@ def kueue_objects(platform: Platform) -> list[Object]:
     """Return the topologies, a flavor for each group, the cohort, and each team's queues."""
     return [
         *topologies(platform, _API),
-        *(_flavor(group) for group in platform.nodes),
+        *(_flavor(platform, group) for group in platform.nodes),
         make(_API, "Cohort", platform.cluster, spec=_shared(platform)),
         *(_cluster_queue(platform, team) for team in platform.tenants),
         *(
@@ -53,9 +54,11 @@ def kueue_objects(platform: Platform) -> list[Object]:
     ]
 
 
-def topology_label(platform: Platform, group: PlatformNodes) -> str:
-    """Return the preferred level of a gang: the NVLink domain, else the widest network layer."""
-    return domain_label(platform) if group.ultraserver else f"{_LAYER}1"
+def topology_label(platform: Platform, group: PlatformNodes) -> str | None:
+    """Return the preferred level of a gang: the NVLink domain, else the widest network layer, or None without one."""
+    if group.ultraserver:
+        return domain_label(platform)
+    return f"{_LAYER}1" if topology_name(platform, group) not in (None, _HOSTS) else None
 
 
 def domain_label(platform: Platform) -> str:
@@ -63,33 +66,42 @@ def domain_label(platform: Platform) -> str:
     return hyperpod_kubernetes.ULTRASERVER_LABEL if platform.scheduler == "task-governance" else _CLIQUE
 
 
-def topology_name(group: PlatformNodes) -> str | None:
-    """Return the topology of a group, or None for elastic groups, whose nodes may not exist yet."""
-    name, levels = topology_levels(group)
+def topology_name(platform: Platform, group: PlatformNodes) -> str | None:
+    """Return the topology of a group, or None without one, as of elastic groups, whose nodes may not exist yet."""
+    name, levels = topology_levels(platform, group)
     return name if levels else None
 
 
-def topology_levels(group: PlatformNodes) -> tuple[str, list[str]]:
-    """Return the name of a group's topology and its levels, the widest first; empty if it has none."""
-    if group.elastic or not group.instance_type.supports_efa:
+def topology_levels(platform: Platform, group: PlatformNodes) -> tuple[str, list[str]]:
+    """Return the name of a group's topology and its levels, the widest first; empty if it has none.
+
+    Nodes without network layers have their host alone, unless a group is elastic: where a single flavor of a queue has
+    no topology, Kueue admits pods that ask for none to such flavors alone.
+
+    See: https://github.com/kubernetes-sigs/kueue, pkg/scheduler/flavorassigner/tas_flavorassigner.go (0.19.2, read
+    2026-11-26)
+    """
+    layers = network_layers(group.instance_type.name, platform.region)
+    if group.elastic or (not layers and any(other.elastic for other in platform.nodes)):
         return "none", []
     if group.ultraserver:
         return "ultraserver", [_CLIQUE, _HOSTNAME]
-    layers = 4 if group.instance_type.name.startswith("p6-") else 3
     # The lowest is the host name: on any other, Kueue does not look at the taints of nodes.
-    return f"network-{layers}", [f"{_LAYER}{index + 1}" for index in range(layers)] + [_HOSTNAME]
+    name = f"network-{layers}" if layers else _HOSTS
+    return name, [f"{_LAYER}{index + 1}" for index in range(layers)] + [_HOSTNAME]
 
 
 def topologies(platform: Platform, api: str) -> list[Object]:
     """Return the topologies of a platform, of Kueue or of KAI Scheduler."""
-    named = {name: levels for name, levels in map(topology_levels, platform.nodes) if levels}
+    levels_of = (topology_levels(platform, group) for group in platform.nodes)
+    named = {name: levels for name, levels in levels_of if levels}
     return [
         make(api, "Topology", name, spec={"levels": [{"nodeLabel": level} for level in levels]})
         for name, levels in named.items()
     ]
 
 
-def flavor_name(group: PlatformNodes) -> str:
+def flavor_name(platform: Platform, group: PlatformNodes) -> str:
     """Return the name of a group's flavor, with the hash of its content.
 
     Kueue refuses to change a flavor with a topology. Another content is another flavor: queues move to it in the same
@@ -98,16 +110,16 @@ def flavor_name(group: PlatformNodes) -> str:
     See: https://github.com/kubernetes-sigs/kueue, config/components/crd/bases/kueue.x-k8s.io_resourceflavors.yaml
     (0.19.2, read 2026-11-22)
     """
-    return f"{group.name}-{content_hash(_flavor_spec(group))}"
+    return f"{group.name}-{content_hash(_flavor_spec(platform, group))}"
 
 
-def _flavor(group: PlatformNodes) -> Object:
-    return make(_API, "ResourceFlavor", flavor_name(group), spec=_flavor_spec(group))
+def _flavor(platform: Platform, group: PlatformNodes) -> Object:
+    return make(_API, "ResourceFlavor", flavor_name(platform, group), spec=_flavor_spec(platform, group))
 
 
-def _flavor_spec(group: PlatformNodes) -> Object:
+def _flavor_spec(platform: Platform, group: PlatformNodes) -> Object:
     spec: Object = {"nodeLabels": group.labels}
-    if name := topology_name(group):
+    if name := topology_name(platform, group):
         spec["topologyName"] = name
     # Here and not left to a webhook: topology-aware placement does not see tolerations that come later.
     if group.tolerations:
@@ -139,7 +151,7 @@ def _cluster_queue(platform: Platform, team: Team) -> Object:
 def _group(platform: Platform, nodes: dict[str, int], *, borrow: bool = True) -> Object:
     """Return a resource group with all flavors; Kueue requires each flavor to name each resource."""
     quotas = {
-        flavor_name(group): quota(
+        flavor_name(platform, group): quota(
             node_resources(group),
             nodes[group.name],
             efa=platform.efa_way(group),

@@ -17,6 +17,12 @@ ROOT_DEVICES: Mapping[NodeOs, str] = MappingProxyType({"al2023": "/dev/xvda", "b
 EfaWay = Literal["device-plugin", "dranet"]
 
 
+#: Label of nodes with the name of their group. Kueue compares the selector of a pod with a flavor by the keys of
+#: that flavor alone, so all groups have one key:
+#: https://github.com/kubernetes-sigs/kueue, pkg/scheduler/flavorassigner/flavorassigner.go (0.19.2, read 2026-11-26).
+GROUP_LABEL = "ultracluster.dev/group"
+
+
 def device_labels(record: InstanceType) -> dict[str, str]:
     """Return the labels that charts select nodes with devices by.
 
@@ -37,8 +43,7 @@ class PlatformNodes:
         instance_type: Instance type.
         count: Number of nodes, including spare ones.
         spare: Number of spare nodes, which quotas exclude.
-        selector: Labels that select exactly its nodes. By default, EKS's label of a managed group,
-            or Karpenter's of a pool.
+        selector: Labels that select exactly its nodes. By default, `GROUP_LABEL`.
         taints: Taints of the nodes. By default, `GPU_TAINT` on a type with GPUs.
         efa: Allocation of EFA devices to pods. By default, the platform's.
         os: Operating system.
@@ -83,8 +88,7 @@ class PlatformNodes:
     @property
     def labels(self) -> dict[str, str]:
         """Labels that select exactly its nodes."""
-        label = "karpenter.sh/nodepool" if self.elastic else "eks.amazonaws.com/nodegroup"
-        return dict(self.selector) or {label: self.name}
+        return dict(self.selector) or {GROUP_LABEL: self.name}
 
     @property
     def label_of_type(self) -> str:

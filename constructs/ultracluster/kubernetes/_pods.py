@@ -15,24 +15,6 @@ _SHARED_MEMORY = "shared-memory"
 _SCRATCH = "scratch"
 
 
-def pod_resources(platform: Platform, group: PlatformNodes, *, beside_launcher: bool = False) -> Object:
-    """Return the requests and limits of a container with a whole node, or its claims with DRA."""
-    node = node_resources(group)
-    claimed = platform.gpu == "dra-driver"
-    memory = node.memory_mib - (2_048 if beside_launcher else 0)
-    requested = {"cpu": str(node.cores - beside_launcher), "memory": f"{memory}Mi"}
-    if node.pod_huge_pages_mib:
-        requested[HUGE_PAGES] = f"{node.pod_huge_pages_mib}Mi"
-    if node.gpus and not claimed:
-        requested[GPU] = str(node.gpus)
-    if platform.efa_way(group) == "device-plugin":
-        requested[EFA] = str(node.efa)
-    resources: Object = {"limits": requested, "requests": requested}
-    if claims(platform, group):
-        resources["claims"] = [{"name": claim["name"]} for claim in claims(platform, group)]
-    return resources
-
-
 def claims(platform: Platform, group: PlatformNodes) -> list[dict[str, str]]:
     """Return the claims of a pod with a whole node; empty with device plugins."""
     result = []
@@ -73,7 +55,7 @@ def node_pod(
         "env": [{"name": name, "value": value} for name, value in {**_environment(group), **(env or {})}.items()],
         "image": image,
         "name": container,
-        "resources": pod_resources(platform, group, beside_launcher=beside_launcher),
+        "resources": _pod_resources(platform, group, beside_launcher=beside_launcher),
         # Memory that EFA registers is locked; the runtime's limit is not unlimited on every image.
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
         "volumeMounts": _mounts(volumes, scratch),
@@ -105,15 +87,25 @@ def scratch_of(platform: Platform, group: PlatformNodes) -> str | None:
 
 def near(platform: Platform, group: PlatformNodes) -> dict[str, str]:
     """Return the annotations of a pod template whose pods should be near each other."""
-    if platform.scheduler == "volcano" or topology_name(group) is None:
-        return {}
+    level = topology_label(platform, group)
+    if level is None or group.elastic or platform.scheduler == "volcano":
+        return anywhere(platform, group)
     if platform.scheduler == "kai":
-        name = str(topology_name(group))
         return {
-            "kai.scheduler/topology": name,
-            "kai.scheduler/topology-preferred-placement": topology_label(platform, group),
+            "kai.scheduler/topology": str(topology_name(platform, group)),
+            "kai.scheduler/topology-preferred-placement": level,
         }
-    return {"kueue.x-k8s.io/podset-preferred-topology": topology_label(platform, group)}
+    return {"kueue.x-k8s.io/podset-preferred-topology": level}
+
+
+def anywhere(platform: Platform, group: PlatformNodes) -> dict[str, str]:
+    """Return the annotations of a pod template whose pods may be on any nodes of the group.
+
+    Beside an elastic group, whose flavor has no topology, Kueue admits pods without a request to that group alone.
+    """
+    if platform.scheduler != "kueue" or topology_name(platform, group) is None:
+        return {}
+    return {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}
 
 
 def _environment(group: PlatformNodes) -> dict[str, str]:
@@ -144,3 +136,21 @@ def _volumes(volumes: Mapping[str, Volume], scratch: str | None) -> list[Object]
         # Only a directory that is there: without its stripe, a node must not fill its root volume unseen.
         result.append({"hostPath": {"path": scratch, "type": "Directory"}, "name": _SCRATCH})
     return result
+
+
+def _pod_resources(platform: Platform, group: PlatformNodes, *, beside_launcher: bool = False) -> Object:
+    """Return the requests and limits of a container with a whole node, or its claims with DRA."""
+    node = node_resources(group)
+    claimed = platform.gpu == "dra-driver"
+    memory = node.memory_mib - (2_048 if beside_launcher else 0)
+    requested = {"cpu": str(node.cores - beside_launcher), "memory": f"{memory}Mi"}
+    if node.pod_huge_pages_mib:
+        requested[HUGE_PAGES] = f"{node.pod_huge_pages_mib}Mi"
+    if node.gpus and not claimed:
+        requested[GPU] = str(node.gpus)
+    if platform.efa_way(group) == "device-plugin":
+        requested[EFA] = str(node.efa)
+    resources: Object = {"limits": requested, "requests": requested}
+    if claims(platform, group):
+        resources["claims"] = [{"name": claim["name"]} for claim in claims(platform, group)]
+    return resources

@@ -25,7 +25,6 @@ from ultracluster.kubernetes import (
     metrics_port,
     near,
     node_pod,
-    pod_resources,
     runtime_name,
     with_gate,
     with_reporting,
@@ -73,15 +72,14 @@ def train_job(
     See: https://www.kubeflow.org/docs/components/trainer (2.3, read 2026-11-21)
     """
     name, nodes = name_of(kind, group, given), nodes_of(group, given.nodes)
-    # Claims are in the runtime: a TrainJob has no field for them.
-    resources = {key: value for key, value in pod_resources(platform, group).items() if key != "claims"}
+    # Resources and claims are those of the runtime: with `resourcesPerNode`, Trainer drops the claims.
+    # https://github.com/kubeflow/trainer, pkg/runtime/core/trainingruntime.go (tag v2.3.0, read 2026-11-26)
     trainer: Object = {
         "command": gang_command(*(command or ["torchrun", REPORTER, *program_of(given)])),
         "env": [*({"name": key, "value": value} for key, value in _planned(nodes, given).items()), hugging_face()],
         "image": given.image or image_for(group, image),
         "numNodes": nodes,
         "numProcPerNode": group.instance_type.gpus,
-        "resourcesPerNode": resources,
     }
     spec: Object = {"runtimeRef": {"name": runtime_name(group)}, "trainer": trainer}
     if pieces := slices(platform, group, nodes):

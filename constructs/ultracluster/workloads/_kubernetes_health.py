@@ -16,6 +16,7 @@ from ultracluster.kubernetes import (
     Object,
     Platform,
     PlatformNodes,
+    anywhere,
     job_policy,
     make,
     near,
@@ -89,7 +90,10 @@ def dcgm_check(
         "completionMode": "Indexed",
         "completions": nodes or group.working,
         "parallelism": nodes or group.working,
-        "template": {"spec": {**_with_cordon(pod, group, "dcgm", [where]), "restartPolicy": "Never"}},
+        "template": {
+            "metadata": {"annotations": anywhere(platform, group)},
+            "spec": {**_with_cordon(pod, group, "dcgm", [where]), "restartPolicy": "Never"},
+        },
     }
     check = make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)
     return [check, *([_image_check(platform, group, software, image)] if image else [])]
@@ -109,7 +113,10 @@ def _image_check(platform: Platform, group: PlatformNodes, software: Mapping[str
     spec = {
         "activeDeadlineSeconds": _DEADLINE_SECONDS,
         "backoffLimit": 0,
-        "template": {"spec": {**pod, "tolerations": group.tolerations}},
+        "template": {
+            "metadata": {"annotations": anywhere(platform, group)},
+            "spec": {**pod, "tolerations": group.tolerations},
+        },
     }
     name = f"software-{group.name}"
     return make("batch/v1", "Job", name, namespace=HEALTH, labels=queue_labels(platform, HEALTH), spec=spec)
@@ -165,8 +172,6 @@ def nccl_check(
         "nodeSelector": group.labels,
         "tolerations": group.tolerations,
     }
-    annotations = near(platform, group)
-    head = {"metadata": {"annotations": annotations}} if annotations else {}
     workers = f"training.kubeflow.org/job-name={name},training.kubeflow.org/job-role=worker"
     spec = {
         "launcherCreationPolicy": "WaitForWorkersReady",
@@ -174,9 +179,15 @@ def nccl_check(
             "Launcher": {
                 "replicas": 1,
                 "restartPolicy": "Never",
-                "template": {"spec": _with_cordon(launcher, group, check, [{"name": "PODS", "value": workers}])},
+                "template": {
+                    "metadata": {"annotations": anywhere(platform, group)},
+                    "spec": _with_cordon(launcher, group, check, [{"name": "PODS", "value": workers}]),
+                },
             },
-            "Worker": {"replicas": nodes, "template": {**head, "spec": worker}},
+            "Worker": {
+                "replicas": nodes,
+                "template": {"metadata": {"annotations": near(platform, group)}, "spec": worker},
+            },
         },
         "runPolicy": {"activeDeadlineSeconds": _DEADLINE_SECONDS, "backoffLimit": 0, "cleanPodPolicy": "Running"},
         "slotsPerWorker": gpus,

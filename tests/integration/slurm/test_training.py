@@ -56,7 +56,7 @@ sys.exit(program.main(sys.argv[1:]))
 OPTIONS = [*SMALL, f"--steps={STEPS}", "--checkpoint-steps=5"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
     with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as running:
         python = running.directory / "fsx/jobs/current/python"
@@ -232,3 +232,42 @@ def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
     drawn(run.losses(), uninterrupted_losses, firsts, update=bool(pytestconfig.getoption("--update-snapshots")))
     kept = {path.parent.name for path in (run.here / "checkpoints").glob("step-*/.metadata")}
     assert kept == {"step-25", f"step-{STEPS}"}
+
+
+# A job that fails has the step of its first start in the state of the run.
+FAILING = """\
+#!/usr/bin/env bash
+set -euo pipefail
+fail() {{ echo "$1"; exit 1; }}
+run_on_nodes() {{ srun bash -c "$1"; }}
+run_is_given=yes checkpoint_seconds=600 RUN={run}
+{resume}
+train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
+"""
+
+
+def submit(slurm: RealSlurm, name: str, ends: str) -> tuple[str, Path]:
+    run, script = slurm.directory / "fsx" / name, slurm.directory / f"{name}.sh"
+    resume = (ROOT / "constructs/ultracluster/workloads/slurm/resume.sh").read_text()
+    script.write_text(FAILING.format(run=run, resume=resume, ends=ends))
+    options = ("--parsable", "--requeue", "--open-mode=append", f"--output={run}.log", "--nodes=1")
+    return slurm.run("sbatch", *options, f"--partition={slurm.cluster.queues[0].name}", str(script)), run
+
+
+def test_a_job_that_fails_queues_again_after_a_new_step_alone(slurm: RealSlurm) -> None:
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 2})
+    failing, run = submit(slurm, "failing", "exit 9")
+    cancelled, _ = submit(slurm, "cancelled", "exec sleep 600")
+    slurm.until("it has its step", (slurm.directory / "fsx/cancelled/ultracluster-job.json").exists)
+    slurm.run("scancel", cancelled)
+    slurm.start_now(failing)
+    slurm.until("it ends", lambda: slurm.job(failing, "%T") in ("COMPLETED", "FAILED", ""))
+    assert slurm.job(failing, "%T") == "FAILED", slurm.shown()
+    lines = Path(f"{run}.log").read_text().splitlines()
+    said = [line.partition(": ")[2] for line in lines if line.startswith("failing.sh: ")]
+    assert said == [
+        f"start 0 on 1 nodes, checkpoints in {run}",
+        "exit code 9 after step 7, from 0: the job queues again",
+        f"start 1 on 1 nodes, checkpoints in {run}",
+    ]
+    assert slurm.job(cancelled, "%T") == "CANCELLED"

@@ -9,7 +9,9 @@
 # ULTRACLUSTER_DATA: path, or beginning of the paths, that must exist.
 # ULTRACLUSTER_GATE: test of the nodes before the program starts, which ends with exit code 86 to leave one out.
 # After a requested end, the program is not complete, but its exit code is 0: Kubernetes gets exit code 85 instead,
-# which restarts the gang, as 86 does.
+# which restarts the gang, as 86 does. So it does for a program that failed after a step that no attempt before reached:
+# a GPU or a node that fails ends it like an error of its own, and one of its own comes back at the same step.
+# ULTRACLUSTER_JOB_STATE: file with the highest step.
 set -euo pipefail
 requested=${CHECKPOINT_REQUEST:-}.requested failed=${CHECKPOINT_REQUEST:-}.failed
 
@@ -20,6 +22,13 @@ over_efa() {
   if [ -d "$libraries" ]; then
     export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib:${LD_LIBRARY_PATH:-}
   fi
+}
+
+# The highest step of all attempts.
+reached() {
+  local text=""
+  [ ! -r "${ULTRACLUSTER_JOB_STATE:-}" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
+  [[ $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
 }
 
 # Run a program. The first process of a container gets no signal that it does not handle.
@@ -50,7 +59,7 @@ case $1 in
       rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
     fi
     over_efa
-    code=0
+    code=0 before=$(reached)
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?
     fi
@@ -61,6 +70,10 @@ case $1 in
     fi
     if [ "$code" -ne 0 ]; then
       touch "$failed"
+      if [ "$code" -ne 86 ] && [ "$(reached)" -gt "$before" ]; then
+        echo "exit code $code after step $(reached), from $before: the gang restarts" >&2
+        code=85
+      fi
     elif [ -e "$requested" ]; then
       code=85
     fi

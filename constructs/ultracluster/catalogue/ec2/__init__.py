@@ -54,6 +54,7 @@ from ultracluster.catalogue.ec2._quotas import vcpu_quota as vcpu_quota
 from ultracluster.catalogue.ec2._software_set import REPORTED as REPORTED
 from ultracluster.catalogue.ec2._software_set import oldest_software as oldest_software
 from ultracluster.catalogue.ec2._software_set import software_set as software_set
+from ultracluster.catalogue.ec2._topology import network_layers as network_layers
 from ultracluster.catalogue.ec2._types import INSTANCE_TYPES as INSTANCE_TYPES
 from ultracluster.catalogue.ec2._types import instance_type as instance_type
 from ultracluster.catalogue.ec2._types import known_type as known_type

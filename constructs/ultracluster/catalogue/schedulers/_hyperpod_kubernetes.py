@@ -71,10 +71,9 @@ VERSIONS: Annotated[tuple[str, ...], Stated(_PREREQUISITES, columns="versions of
 )
 #: Taint of a node that deep health checks test; nodes with custom taints cannot be tested.
 HEALTH_TAINT: Annotated[str, Stated(_LABELS, columns="key of a taint")] = "sagemaker.amazonaws.com/node-health-status"
-#: Label of the nodes of an instance group, and label and value of nodes that passed the checks:
+#: Label and value of nodes that passed the checks:
 #: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html and
 #: sagemaker-hyperpod-eks-run-jobs-kubectl.html (read 2026-11-23)
-GROUP_LABEL: Annotated[str, Stated(_LABELS, columns="key of a label")] = "sagemaker.amazonaws.com/instance-group-name"
 SCHEDULABLE: Annotated[tuple[str, str], Stated(_LABELS, columns="key and value of a label")] = (
     HEALTH_TAINT,
     "Schedulable",

@@ -18,9 +18,20 @@ rm -f "$CHECKPOINT_REQUEST"
 asked=no interrupted=no
 trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
+# The highest step of all starts.
+reached() {
+    local text=""
+    [ ! -r "$ULTRACLUSTER_JOB_STATE" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
+    [[ $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
+}
+
+# A GPU or a node that fails ends the program like an error of its own, and Slurm requeues lost nodes alone. After a step
+# that no start before reached, the job queues again; an error of its own comes back at the same step.
+#
 # A trap runs only once `wait` is interrupted, and the step goes on.
 train() {
-    local code
+    local code before
+    before=$(reached)
     echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     run_on_nodes "$@" &
     while true; do
@@ -29,7 +40,10 @@ train() {
         [ "$interrupted" = yes ] || break
         interrupted=no
     done
-    if [ "$asked" = yes ] && [ "$code" -eq 0 ]; then
+    if [ "$code" -ne 0 ] && [ "$(reached)" -gt "$before" ]; then
+        echo "$SLURM_JOB_NAME: exit code $code after step $(reached), from $before: the job queues again"
+        scontrol requeue "$SLURM_JOB_ID"
+    elif [ "$asked" = yes ] && [ "$code" -eq 0 ]; then
         scontrol requeue "$SLURM_JOB_ID"
     fi
     exit "$code"
