@@ -447,9 +447,9 @@ def test_kueue_admits_every_pod_to_the_flavor_of_its_group_and_to_no_other(name:
                     continue
                 # tas_flavorassigner.go of Kueue: all flavors have a topology, or the pod asks where there is one.
                 has = spec.get("topologyName")
-                asked = requested.get("kueue.x-k8s.io/podset-preferred-topology")
+                preferred = requested.get("kueue.x-k8s.io/podset-preferred-topology")
                 if only_with_topology or bool(has) == bool(requested):
-                    assert asked is None or asked in levels[has], created["metadata"]["name"]
+                    assert preferred is None or preferred in levels[has], created["metadata"]["name"]
                     admitted.append(flavor.rpartition("-")[0])
             assert admitted == [selector["ultracluster.dev/group"]], created["metadata"]["name"]
             checked += 1

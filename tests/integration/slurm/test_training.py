@@ -264,8 +264,8 @@ def test_a_job_that_fails_queues_again_after_a_new_step_alone(slurm: RealSlurm) 
     slurm.until("it ends", lambda: slurm.job(failing, "%T") in ("COMPLETED", "FAILED", ""))
     assert slurm.job(failing, "%T") == "FAILED", slurm.shown()
     lines = Path(f"{run}.log").read_text().splitlines()
-    said = [line.partition(": ")[2] for line in lines if line.startswith("failing.sh: ")]
-    assert said == [
+    printed = [line.partition(": ")[2] for line in lines if line.startswith("failing.sh: ")]
+    assert printed == [
         f"start 0 on 1 nodes, checkpoints in {run}",
         "exit code 9 after step 7, from 0: the job queues again",
         f"start 1 on 1 nodes, checkpoints in {run}",
