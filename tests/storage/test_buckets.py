@@ -156,6 +156,9 @@ def test_mountpoint_is_read_only_by_default() -> None:
     volume = mountpoint.volume("data")
     assert (volume.driver, volume.handle, volume.attributes) == ("s3.csi.aws.com", "data", {"bucketName": "my-data"})
     assert volume.mount_options == ("allow-other", "prefix tokens/v1/", "read-only")
+    # Pods reach no instance metadata, from which Mountpoint would know the bandwidth.
+    fast = Mountpoint(bucket="my-data", gbps=200).volume("data")
+    assert fast.mount_options == ("allow-other", "maximum-throughput-gbps 200", "read-only")
 
 
 WRITES = st.sets(st.sampled_from(["create", "overwrite", "delete", "append", "rename"])).map(sorted)

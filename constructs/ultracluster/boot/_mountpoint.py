@@ -44,6 +44,9 @@ class Mountpoint:
         prefix: Prefix to mount, without slashes at the ends. By default, the whole bucket.
         writes: Writes of jobs: create, overwrite, delete; on a directory bucket also append and rename.
         directory_bucket: The bucket is of S3 Express One Zone. By default, its name decides.
+        gbps: Bandwidth of the nodes in Gbit/s, for pods: the driver's own reach no instance metadata with a hop limit
+            of 1, and Mountpoint then assumes 10. Default: what Mountpoint detects or assumes. See:
+            https://github.com/awslabs/mountpoint-s3-csi-driver/blob/main/docs/UPGRADING_TO_V2.md (read 2026-11-26)
 
     Raises:
         ValueError: If Mountpoint does not support the writes, with all errors.
@@ -53,6 +56,7 @@ class Mountpoint:
     prefix: str = ""
     writes: Sequence[str] = ()
     directory_bucket: bool = False
+    gbps: int | None = None
 
     def __post_init__(self) -> None:
         """Validate the writes."""
@@ -79,13 +83,14 @@ class Mountpoint:
     def volume(self, name: str) -> Volume:
         """Return a static volume of the CSI driver. Its name is its handle, so it is used once."""
         prefix = [f"prefix {self.prefix}/"] if self.prefix else []
+        bandwidth = [f"maximum-throughput-gbps {self.gbps}"] if self.gbps else []
         access = self._flags if self.writes else ["read-only"]
         return Volume(
             name=name,
             driver=DRIVER,
             handle=name,
             attributes={"bucketName": self.bucket},
-            mount_options=("allow-other", *prefix, *access),
+            mount_options=("allow-other", *prefix, *bandwidth, *access),
         )
 
     @property

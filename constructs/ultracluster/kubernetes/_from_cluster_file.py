@@ -192,7 +192,10 @@ def _volumes(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[str, Vol
         volumes[storage.home.mount] = _home(cluster, deployed)
     if storage.data_bucket:
         bucket = parameter("DataBucketName", deployed)
-        volumes.setdefault("/data", Mountpoint(bucket=bucket).volume("data"))
+        # Pods have the first network card.
+        rates = [group.instance_type.cards[0].ena_gbps for group in cluster.node_groups if group.gpus]
+        gbps = min((int(rate) for rate in rates if rate), default=None)
+        volumes.setdefault("/data", Mountpoint(bucket=bucket, gbps=gbps).volume("data"))
     return volumes
 
 
