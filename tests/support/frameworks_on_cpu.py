@@ -14,17 +14,24 @@ import torch._utils
 from torch.distributed.fsdp import FSDPModule
 
 
-def titan() -> Any:
-    """Return the program for torchtitan, which reads the memory of GPUs, and has an attention for GPUs.
-
-    Gloo has no sum with a factor, which FSDP2 chooses for the one of torchtitan: PyTorch's own option is another sum.
-    """
+def titan_libraries() -> None:
+    """Import torchtitan, which reads the memory of GPUs."""
     cpu: Any = torch.cpu
     torch._utils._get_available_device_type = lambda: "cpu"
     cpu.get_device_name = lambda *_: "CPU"
     cpu.get_device_properties = lambda *_: SimpleNamespace(total_memory=2**30)
     cpu.reset_peak_memory_stats = cpu.empty_cache = lambda *_: None
     cpu.current_device, cpu.memory_stats = lambda: 0, lambda *_: {}
+    importlib.import_module("torchtitan.train")
+    importlib.import_module("torchtitan.models.llama3.config_registry")
+
+
+def titan() -> Any:
+    """Return the program for torchtitan, which has an attention for GPUs.
+
+    Gloo has no sum with a factor, which FSDP2 chooses for the one of torchtitan: PyTorch's own option is another sum.
+    """
+    titan_libraries()
     program: Any = importlib.import_module("ultracluster_titan")
     attention = importlib.import_module("torchtitan.models.common.attention")
     configured = program._configured
@@ -45,10 +52,15 @@ def titan() -> Any:
     return program
 
 
-def finetune() -> Any:
-    """Return the program for fine-tuning. DeepSpeed compiles an operator of CPUs only, for minutes: it has none."""
+def finetune_libraries() -> None:
+    """Import DeepSpeed, which compiles an operator of CPUs only, for minutes: it has none."""
     communication: Any = importlib.import_module("deepspeed.comm.torch")
     communication.build_shm_op = lambda: None
+
+
+def finetune() -> Any:
+    """Return the program for fine-tuning."""
+    finetune_libraries()
     return importlib.import_module("ultracluster_finetune")
 
 

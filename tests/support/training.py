@@ -1,6 +1,11 @@
 """PyTorch for the tests, in `.venv-training`, which `make test-packages` installs."""
 
-from collections.abc import Mapping
+import os
+import secrets
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 
 from support import ROOT
@@ -20,3 +25,38 @@ PYTHONPATH = ":".join(
     str(ROOT / directory)
     for directory in ("constructs/ultracluster/boot/scripts", "tests", "tests/support/no_collector")
 )
+# The client of `warm_python.py`, which starts in 20 milliseconds.
+_CLIENT = """\
+#!{python} -IS
+import sys
+sys.path.append({directory!r})
+from warm_python import start
+sys.exit(start({address!r}, sys.argv))
+"""
+
+
+@contextmanager
+def warm_python(directory: Path, statements: str, **variables: str) -> Iterator[Path]:
+    """Start a process that executes statements; imports are most of the time of a short run.
+
+    Args:
+        directory: Directory of the files, which must be there.
+        statements: Import the libraries.
+        variables: Variables of the environment that the libraries read when they are imported.
+
+    Yields:
+        A program with the arguments of Python: it runs in a copy of that process.
+    """
+    client, address = directory / "python", f"ultracluster-tests-python-{secrets.token_hex(8)}"
+    client.write_text(_CLIENT.format(python=BIN / "python", directory=str(ROOT / "tests/support"), address=address))
+    client.chmod(0o755)
+    command = [f"{BIN}/python", "-W", "ignore", f"{ROOT}/tests/support/warm_python.py", address, statements]
+    environment = {**ENVIRONMENT, **variables, "HOME": str(directory), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    with subprocess.Popen(
+        command, env=environment, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+        yield client
+        server.stdin.close()

@@ -19,7 +19,7 @@ import pytest
 from support import ROOT
 from support.kubernetes_data import cluster, nodes
 from support.ports import free_ports
-from support.training import BIN, ENVIRONMENT
+from support.training import ENVIRONMENT, warm_python
 from support.waiting import PATIENCE_SECONDS
 from ultracluster.kubernetes import GANG_JOB, Object, platform
 from ultracluster.workloads._kubernetes_gang import job_set, train_job
@@ -213,7 +213,8 @@ def test_a_node_with_a_slow_network_is_cordoned_and_the_gang_restarts(tmp_path: 
             **node["metadata"],
             "annotations": {"ultracluster/gate": name, "ultracluster/breaker-gate": "open"},
         }
-    codes, output = gang.run(BIN / "python")
+    with warm_python(tmp_path, "import torch.distributed") as python:
+        codes, output = gang.run(python)
     assert codes == [86] * 3, output
     # The alert ends about the nodes that have passed, and about none that was not tested.
     assert [*server.reported] == [f"node-{index}" for index in range(3, 8)]

@@ -1,15 +1,18 @@
 """The programs of the job files for torchtitan, and for Hugging Face with DeepSpeed, on a CPU."""
 
+import functools
 import os
 import re
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from support import ROOT
 from support.ports import free_ports
-from support.training import BIN, ENVIRONMENT
+from support.training import BIN, ENVIRONMENT, warm_python
 
 SCRIPTS = ROOT / "constructs/ultracluster/boot/scripts"
 ON_CPU = ROOT / "tests/support/frameworks_on_cpu.py"
@@ -23,16 +26,38 @@ FINETUNE = (
 )
 
 
+# What the programs import, and what that imports during a run.
+LIBRARIES = {
+    "titan": "import frameworks_on_cpu, torch.distributed.run; frameworks_on_cpu.titan_libraries()",
+    "finetune": "import frameworks_on_cpu; frameworks_on_cpu.finetune_libraries(); import transformers.trainer",
+}
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+    """Python of one of them."""
+    with ExitStack() as stack:
+
+        @functools.cache
+        def program(name: str) -> Path:
+            directory = tmp_path_factory.mktemp(name)
+            return stack.enter_context(
+                warm_python(directory, LIBRARIES[name], HF_HUB_OFFLINE="1", DS_ACCELERATOR="cpu")
+            )
+
+        yield program
+
+
 class Program:
     """A program in a directory, as the launcher of a job file starts it, in one process or more."""
 
-    def __init__(self, directory: Path, *command: str, processes: int = 1) -> None:
+    def __init__(self, python: Path, directory: Path, *command: str, processes: int = 1) -> None:
         self.directory, self.command = directory, command
         (port,) = free_ports(1)
-        self.launcher = [str(BIN / "python"), "-W", "ignore"]
+        self.launcher = [str(python), "-W", "ignore"]
         if processes > 1:
-            self.launcher = [str(BIN / "torchrun"), f"--nproc-per-node={processes}", f"--master-port={port}"]
-            self.launcher.append("--local-ranks-filter=0")
+            self.launcher += ["-m", "torch.distributed.run", f"--nproc-per-node={processes}"]
+            self.launcher += [f"--master-port={port}", "--local-ranks-filter=0"]
         for name in ("metrics", "run"):
             (directory / name).mkdir()
         self.environment = {
@@ -73,9 +98,15 @@ class Program:
     ids=["torchtitan", "deepspeed"],
 )
 def test_a_requested_run_ends_with_a_checkpoint_and_continues_with_the_next_step(
-    tmp_path: Path, command: tuple[str, ...], processes: int, loss: str, written: str, tokens: int
+    tmp_path: Path,
+    python: Callable[[str], Path],
+    command: tuple[str, ...],
+    processes: int,
+    loss: str,
+    written: str,
+    tokens: int,
 ) -> None:
-    program = Program(tmp_path, *command, processes=processes)
+    program = Program(python(command[0]), tmp_path, *command, processes=processes)
     (tmp_path / "please").touch()
     first = program.run()
     assert first.returncode == 0, first.stderr
@@ -96,7 +127,7 @@ def test_a_requested_run_ends_with_a_checkpoint_and_continues_with_the_next_step
     assert 0 < metrics["train_mfu_ratio"] < 1
 
 
-def test_fine_tuning_refuses_what_it_cannot_read(tmp_path: Path) -> None:
+def test_fine_tuning_refuses_what_it_cannot_read(tmp_path: Path, python: Callable[[str], Path]) -> None:
     script = """
 import json, pathlib
 import ultracluster_finetune as program
@@ -119,7 +150,7 @@ print(program.collate([dict(tokens=[1, 2]), dict(tokens=[3])])["labels"].tolist(
 """
     (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n\n{"text": "c"}\n')
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(SCRIPTS)}
-    command = [str(BIN / "python"), "-W", "ignore", "-c", script]
+    command = [str(python("finetune")), "-W", "ignore", "-c", script]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [

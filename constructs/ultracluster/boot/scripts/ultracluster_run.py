@@ -207,6 +207,9 @@ def prepare() -> None:
         "megatron.training.training": reporting.megatron,
         "torch.optim.optimizer": reporting.optimizer,
     }
+    # A file *.pth of an image may have imported some before this program starts.
+    for name in calls.keys() & sys.modules.keys():
+        calls.pop(name)(sys.modules[name])
     sys.meta_path.insert(0, AfterImport(calls))
     if directory := os.environ.get("ULTRACLUSTER_CHECKPOINTS"):
         # A program that ends soon must not end before the first look.
