@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import logging
 import os
 import sys
 import typing
@@ -11,7 +12,7 @@ from pathlib import Path
 import jsii._type_checking
 import pytest
 
-from support import one_process_kernel
+from support import few_messages, one_process_kernel
 from support.cpu_time import CpuTime
 
 # Unit tests run without the template validation, which costs seconds per process; tests/stacks/test_strict.py
@@ -43,6 +44,9 @@ for _getitem in (typing._SpecialForm.__getitem__, typing._GenericAlias.__getitem
     if "cached" in _cells:
         _cells["cached"].cell_contents = functools.lru_cache(maxsize=None)(_getitem.__wrapped__)
 one_process_kernel.install()
+
+# Else a warning that nobody catches would be written to stderr, which tests read.
+logging.getLogger().addHandler(logging.NullHandler())
 
 # Of scripts/install-prometheus: before the one of the distribution.
 os.environ["PATH"] = f"{Path(__file__).parent / '.prometheus' / 'bin'}:{os.environ['PATH']}"
@@ -83,3 +87,5 @@ def pytest_collection_finish() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Count the CPU time of each file of tests."""
     config.pluginmanager.register(CpuTime())
+    if hasattr(config, "workerinput"):
+        few_messages.install(config)
