@@ -14,8 +14,8 @@ _API = "trainer.kubeflow.org/v1alpha1"
 _RESTARTS = 3
 
 #: Failure policy of a gang, as a JobSet has it. A job that failed because its node was drained, repaired or lost, that
-#: ended as requested, that got further than before, or that leaves a bad node out, restarts the gang and costs it no restart.
-#: https://jobset.sigs.k8s.io/docs/tasks/handling_host_maintenance (read 2026-11-22)
+#: ended as requested, that got further than before, or that leaves a bad node out, restarts the gang and costs it no
+#: restart. https://jobset.sigs.k8s.io/docs/tasks/handling_host_maintenance (read 2026-11-22)
 GANG_FAILURES: Object = {
     "maxRestarts": _RESTARTS,
     "rules": [
@@ -28,8 +28,8 @@ GANG_FAILURES: Object = {
 }
 #: The part of its Job: the first failed pod fails the Job, and a disrupted pod does so for its own reason.
 #: https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy (read 2026-11-22). Kueue ends pods
-#: that wait for a node which was cordoned: https://github.com/kubernetes-sigs/kueue, pkg/controller/tas/node_controller.go
-#: (0.19.2, read 2026-11-26).
+#: that wait for a node which was cordoned: https://github.com/kubernetes-sigs/kueue (0.19.2),
+#: pkg/controller/tas/node_controller.go (read 2026-11-26).
 GANG_JOB: Object = {
     "backoffLimit": 0,
     "podFailurePolicy": {
