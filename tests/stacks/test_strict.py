@@ -14,7 +14,7 @@ from support import EXAMPLES, ROOT
 from support.checkov_findings import CHECKOV_FINDINGS
 from support.strict_process import StrictProcess
 from support.template_lint import problems
-from support.templates import synth
+from support.templates import offer, synth
 from ultracluster import clusterfile
 from ultracluster.security import FINDINGS, packs_of
 from ultracluster.testing import TEMPLATE_RULES
@@ -29,16 +29,18 @@ def templates(outdir: Path) -> list[Path]:
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_passes_every_check(file: Path, tmp_path: Path, strict: StrictProcess) -> None:
+    out = tmp_path / "out"
     # With the packs of NIST 800-53 R5, HIPAA and PCI DSS.
-    assert strict.synthesise(tmp_path, ["cluster", str(file)], ["compliance"]) == ""
+    assert strict.synthesise(out, ["cluster", str(file)], ["compliance"]) == ""
     region = next(line.split()[1] for line in file.read_text().splitlines() if line.startswith("region:"))
-    result = templates(tmp_path)
+    result = templates(out)
     assert result, "no template was written"
     contents = {path.name: json.loads(path.read_text()) for path in result}
     assert refusals(contents, template_rules=TEMPLATE_RULES) == []
     for path in result:
         assert len(contents[path.name]["Resources"]) < MOST_RESOURCES
         assert problems(path.read_text(), region) == [], path.name
+    offer(clusterfile.load(file), out)
 
 
 # Every kind of resource that the examples have.

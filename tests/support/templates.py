@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -89,8 +90,7 @@ class Assembly:
 
 def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
     """The cloud assembly of a cluster, from whichever test and process asks for it first."""
-    key = f"{cluster!r} {json.dumps(flags, sort_keys=True)}"
-    directory = folder() / hashlib.sha256(key.encode()).hexdigest()
+    directory = _place(cluster, flags)
     if not directory.exists():
         # Two processes may do the same at once: each puts a whole folder there, and the first stays.
         partial = directory.with_suffix(f".{os.getpid()}")
@@ -105,6 +105,17 @@ def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
         except OSError:
             shutil.rmtree(partial)
     return Assembly(directory)
+
+
+def offer(cluster: ClusterFile, directory: Path) -> None:
+    """Give all tests an assembly of a cluster that was made with more checks than `synth` has, and move it there."""
+    with suppress(OSError):  # one is there already
+        directory.rename(_place(cluster, FLAGS))
+
+
+def _place(cluster: ClusterFile, flags: dict[str, Any]) -> Path:
+    key = f"{cluster!r} {json.dumps(flags, sort_keys=True)}"
+    return folder() / hashlib.sha256(key.encode()).hexdigest()
 
 
 def asset(directory: Path, sha256: str, suffix: str) -> bytes:
