@@ -108,7 +108,7 @@ def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
 
 
 def offer(cluster: ClusterFile, directory: Path) -> None:
-    """Give all tests an assembly of a cluster that was made with more checks than `synth` has, and move it there."""
+    """Return an assembly, made with more checks than `synth` has, from `synth` from now on; it is moved."""
     with suppress(OSError):  # one is there already
         directory.rename(_place(cluster, FLAGS))
 
