@@ -32,6 +32,25 @@ def test_nodes_read_the_mode_of_their_checks_from_a_parameter() -> None:
     assert not statements(GOOD, "Cluster", "ec2:TerminateInstances")
 
 
+def test_no_deployment_sets_the_mode_back() -> None:
+    """CloudFormation writes the value of the template with each update of the resource, so nothing of it may change."""
+    modes = [
+        item
+        for text in (GOOD, f"{GOOD}tags: {{project: other}}\n")
+        for item in of_type(text, "Cluster", "AWS::SSM::Parameter")
+        if "health" in item["Name"]
+    ]
+    assert modes == 2 * [
+        {
+            "AllowedPattern": "^(enforce|observe|off)$",
+            "Description": "What failed health checks of llama do: enforce, observe, off",
+            "Name": "/ultracluster/llama/health-mode",
+            "Type": "String",
+            "Value": "enforce",
+        }
+    ]
+
+
 def test_a_node_may_terminate_itself_only_and_send_a_notice() -> None:
     (statement,) = statements(REPLACE, "Cluster", "ec2:TerminateInstances")
     caller = "arn:aws:ec2:us-east-2:123456789012:instance/${ec2:InstanceID}"

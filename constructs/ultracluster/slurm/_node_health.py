@@ -21,8 +21,9 @@ def replacement_limits(cluster: ClusterFile) -> dict[str, int]:
 class NodeHealth(Construct):
     """The parameter with the mode of the health checks, and what they need: nodes read it when a check fails.
 
-    The value of the template is the first one: `aws ssm put-parameter --overwrite` changes it, and no deployment
-    changes it back.
+    The value of the template is the first one, and `aws ssm put-parameter --overwrite` changes it. CloudFormation
+    writes the value of the template again with each update of the resource, so no property of it may change: it has no
+    tags.
 
     Args:
         cluster: Name of the cluster.
@@ -31,7 +32,7 @@ class NodeHealth(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: str) -> None:
         super().__init__(scope, id)
         self._cluster = cluster
-        ssm.CfnParameter(
+        mode = ssm.CfnParameter(
             self,
             "Mode",
             type="String",
@@ -40,6 +41,9 @@ class NodeHealth(Construct):
             allowed_pattern=f"^({'|'.join(HEALTH_MODES)})$",
             description=f"What failed health checks of {cluster} do: {', '.join(HEALTH_MODES)}",
         )
+        # https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-ssm, UpdateHandler.java of
+        # aws-ssm-parameter: PutParameter with the value and Overwrite, whatever changed (read 2026-11-26).
+        mode.add_property_deletion_override("Tags")
 
     def allow_drains(self, role: iam.IRole) -> None:
         """Allow nodes to read the mode."""
