@@ -27,7 +27,11 @@ OF_ONE_CAUSE = (
     *("NodeUnhealthy", "GpuMissing", "EfaDeviceMissing", "GpuHardwareSlowdown"),
 )
 
-DRAIN = "Drain the node: `scontrol update nodename=NODE state=drain reason=ALERT`, or `kubectl cordon NODE`."
+DRAIN = (
+    "Drain the node, unless its reason in `sinfo -R` begins with `ultracluster`: it drained itself, and with another "
+    "reason nothing resumes or replaces it. `sudo -i scontrol update nodename=NODE state=drain reason=ALERT`, or "
+    "`kubectl cordon NODE`."
+)
 FORGET = (
     "After a reset of the GPUs: `sudo ultracluster-health-check --forget-xids` on the node, or on Kubernetes "
     "`mkdir -p /run/ultracluster/devices && date +%s >/run/ultracluster/devices/xids-since`."

@@ -16,7 +16,7 @@ CLUSTER_ALERTS = (
         summary="{{ $value }} nodes of {{ $labels.cluster }} are down for Slurm",
         description="Slurm gives these nodes no jobs.",
         diagnosis=("`sinfo -R`: why each is down.",),
-        actions=("Repair the node and `scontrol update nodename=NODE state=resume`.",),
+        actions=("Repair the node and `sudo -i scontrol update nodename=NODE state=resume`.",),
         rationale="SckyzO/slurm_exporter's alerts (commit ff418af of 2026-08-04, read 2026-11-20).",
     ),
     Alert(
@@ -183,8 +183,13 @@ CLUSTER_ALERTS = (
         diagnosis=(
             "The role of the nodes: aps:RemoteWrite.",
             "The route to AMP: VPC endpoint, or the internet.",
+            "The workspace: if the Observability stack was created again, Slurm nodes send to the new one within 15 "
+            "minutes.",
         ),
-        actions=("Fix the role or the route; see a node's agent: `journalctl -u ultracluster-metrics-agent`.",),
+        actions=(
+            "Fix the role or the route; see a node's agent: `journalctl -u ultracluster-metrics-agent`.",
+            "If it sends to a workspace that is gone: `sudo systemctl restart ultracluster-metrics-agent`.",
+        ),
         rationale="10 minutes, for the creation of a cluster.",
     ),
     Alert(

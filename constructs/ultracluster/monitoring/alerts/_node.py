@@ -135,16 +135,19 @@ NODE_ALERTS = (
         "system that fails on most nodes is FileSystemUnavailable.",
         diagnosis=(
             "`cat /run/ultracluster/health/*` on the nodes: the same reason on all of them points to the check, to a "
-            "file system or to the network.",
+            "file system or to the network. `ended with code N and without a result`: the check was killed, or is "
+            "broken.",
             "`scontrol show node`: the reasons of the drained nodes, and the times of drains in their comments.",
             "Kubernetes: `kubectl describe nodes`: the annotations `ultracluster/gate`, `dcgm` and `nccl`.",
         ),
         actions=(
             "If the check is wrong: `aws ssm put-parameter --name /ultracluster/NAME/health-mode --value observe "
-            "--overwrite`, then resume the nodes.",
+            "--overwrite`. Once the check is right, run `sudo ultracluster-health-check` on each drained node: it "
+            "resumes itself.",
             "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe "
             "--dry-run=client -o yaml | kubectl apply -f -`.",
-            "If the fault is real: drain the nodes by hand with `scontrol` or `kubectl cordon`, and fix the reason.",
+            "If the fault is real: drain the nodes by hand with `sudo -i scontrol` or `kubectl cordon`, and fix the "
+            "reason.",
             "Kubernetes: the alert ends when the check passes, or with `kubectl annotate node NODE "
             "ultracluster/breaker-CHECK-`.",
         ),
