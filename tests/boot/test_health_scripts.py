@@ -36,6 +36,14 @@ def refusal(node: GpuNode, **environment: str) -> str:
     return shown["Reason"].removeprefix("ultracluster: devices: ")
 
 
+def drained_before(node: GpuNode) -> None:
+    """Add two nodes of the group that their checks drained a moment ago."""
+    for number in (2, 3):
+        node.slurm_node(f"train-{number}", address=f"10.1.2.{number}", host=f"ip-10-1-2-{number}")
+        with (node.state / "slurm" / f"train-{number}").open("a") as record:
+            print(f"Comment=ultracluster:{int(time.time())}:1", file=record)
+
+
 def test_a_healthy_node_takes_the_job_and_asks_the_controller_nothing(node: GpuNode) -> None:
     done = node.call("prolog", **JOB)
     assert (done.returncode, done.stderr) == (0, "")
@@ -286,15 +294,51 @@ def test_forty_jobs_that_start_together_on_a_healthy_node_all_start(node: GpuNod
 
 
 def test_a_job_starts_where_the_breaker_keeps_the_node_in_service(node: GpuNode) -> None:
-    for number in (2, 3):
-        node.slurm_node(f"train-{number}", address=f"10.1.2.{number}", host=f"ip-10-1-2-{number}")
-        with (node.state / "slurm" / f"train-{number}").open("a") as record:
-            print(f"Comment=ultracluster:{int(time.time())}:1", file=record)
+    drained_before(node)
     node.gpus(7)
     done = node.call("prolog", **JOB)
     assert (done.returncode, "the node stays in service" in done.stderr) == (0, True)
     assert "DRAIN" not in node.slurm()["State"]
     assert list((node.root / "run/ultracluster/jobs").iterdir()), "the epilog would clean up after the job"
+
+
+SYNTAX = "#!/usr/bin/env bash\nif true; then\n"
+KILLED = "#!/usr/bin/env bash\nkill -KILL $$\n"
+NOT_EXECUTABLE = "#!/usr/bin/env bash\n"
+DEATHS = [(SYNTAX, 0o755, 2), (KILLED, 0o755, 137), (NOT_EXECUTABLE, 0o644, 126)]
+
+
+@pytest.mark.parametrize(("text", "mode", "code"), DEATHS, ids=("syntax error", "killed", "not executable"))
+def test_a_check_that_dies_drains_within_the_limit_and_with_its_own_reason(
+    node: GpuNode, text: str, mode: int, code: int
+) -> None:
+    """A release may break the check on all nodes at once; the last result of each is still `ok`."""
+    assert node.call("health-check").returncode == 0
+    node.file(f"{BIN}health-check", text).chmod(mode)
+    drained_before(node)
+    done = node.call("prolog", **JOB)
+    assert (done.returncode, "the node stays in service" in done.stderr) == (0, True), done.stderr
+    assert "DRAIN" not in node.slurm()["State"]
+    assert not (node.root / "run/ultracluster/prolog-refused").exists()
+    metric = node.read("/var/lib/node_exporter/textfile_collector/ultracluster_drain.prom")
+    assert '{action="drain"} 1' in metric, "HealthBreakerOpen"
+    for record in (node.state / "slurm").glob("train-[23]"):
+        record.unlink()
+    node.file("/run/ultracluster/health/devices", "ok\n")
+    assert refusal(node) == f"the check ended with code {code} and without a result"
+
+
+def test_a_check_that_dies_drains_nothing_where_the_mode_is_off(node: GpuNode) -> None:
+    node.file("/etc/ultracluster/breaker", "parameter /ultracluster/llama/health-mode\nregion us-east-2\n")
+    (node.state / "aws").symlink_to(Path(__file__).parents[1] / "support/node_boot/aws_parameters.py")
+    (node.state / "parameters.json").write_text('{"/ultracluster/llama/health-mode": "off"}')
+    for program, others in (("health-check", ()), ("imex", ("health-check",))):
+        node.file(f"{BIN}{program}", SYNTAX).chmod(0o755)
+        for name in others:
+            node.file(f"{BIN}{name}", "#!/usr/bin/env bash\n").chmod(0o755)
+        done = node.call("prolog", **JOB)
+        assert (done.returncode, "the node stays in service" in done.stderr) == (0, True), done.stderr
+    assert "DRAIN" not in node.slurm()["State"]
 
 
 def test_a_recent_failure_is_a_failure(node: GpuNode) -> None:
@@ -342,10 +386,7 @@ def test_epilogs_that_wait_for_each_other_refuse_no_job_and_drain_nothing(node: 
 
 def test_a_full_disk_does_not_turn_a_report_into_a_drain(node: GpuNode) -> None:
     """The metric of the breaker is on the root volume, which the logs of every node may fill at once."""
-    for number in (2, 3):
-        node.slurm_node(f"train-{number}", address=f"10.1.2.{number}", host=f"ip-10-1-2-{number}")
-        with (node.state / "slurm" / f"train-{number}").open("a") as record:
-            print(f"Comment=ultracluster:{int(time.time())}:1", file=record)
+    drained_before(node)
     node.file("/var/lib/node_exporter", "no directory")
     node.gpus(7)
     done = node.call("prolog", **JOB)

@@ -168,9 +168,20 @@ def foreign_file(node: Node) -> str:
     return "has files that are not the library's"
 
 
+def syntax_error(node: Node) -> str:
+    publish(node, changed(f"{BIN}health-check", "#!/usr/bin/env bash\nif true; then\n"))
+    return "usr/local/sbin/ultracluster-health-check of s3://assets/"
+
+
+def not_executable(node: Node) -> str:
+    others = [file for file in HEALTH if file.path != f"{BIN}prolog"]
+    publish(node, [*others, NodeFile(path=f"{BIN}prolog", text="#!/usr/bin/env bash\n", mode="0644")])
+    return "is not executable"
+
+
 FAULTS = [
     *(wrong_checksum, half_download, no_object, no_parameter, no_permission, no_checksum),
-    *(other_groups_only, foreign_file),
+    *(other_groups_only, foreign_file, syntax_error, not_executable),
 ]
 
 
@@ -255,6 +266,22 @@ def test_an_update_waits_for_a_prolog_that_runs(gpu_node: GpuNode) -> None:
     assert software(gpu_node) == "ok\n"
     assert update(gpu_node, ULTRACLUSTER_LOCK_WAIT="0").returncode == 0
     assert gpu_node.read(f"{BIN}health-check") == "#!/bin/sh\nexit 9\n"
+
+
+@pytest.mark.parametrize("address", ["https://new", "https://old", None])
+def test_the_agent_is_restarted_for_a_workspace_that_was_created_again(node: Node, address: str | None) -> None:
+    """Restart it: it reads the address as it starts, and all nodes would send to a workspace that is gone."""
+    name = "/ultracluster/llama/remote-write-url"
+    assert update(node).returncode == 0
+    assert node.calls("systemctl") == [], "without an agent there is none to restart"
+    node.file("/run/ultracluster/metrics/address", f"{name} https://old\n")
+    store = node.state / "parameters.json"
+    # While there is no workspace, the agent keeps what it has.
+    store.write_text(json.dumps(json.loads(store.read_text()) | ({name: address} if address else {})))
+    done = update(node)
+    assert done.returncode == 0
+    restarts = ["systemctl try-restart ultracluster-metrics-agent.service"] if address == "https://new" else []
+    assert node.calls("systemctl") == restarts
 
 
 def is_held(lock: Path) -> bool:

@@ -21,7 +21,9 @@ STAND_INS = {
     "groupadd": 'echo "groupadd $*" >>"$T/log"; ! grep -q "^$3:" "$T/group" || exit 9; echo "$3:x:$2:" >>"$T/group"',
     "useradd": '[ ! -e "$T/locked" ] || exit 1; grep -q ":$2:$" "$T/group" || exit 6\n'
     'echo "useradd $*" >>"$T/log"; eval "name=\\${$#}"; echo "$name $2" >>"$T/passwd"',
-    "usermod": 'echo "usermod $1 [$2] $3" >>"$T/log"',
+    "usermod": 'echo "usermod $1 [$2] ${*:3}" >>"$T/log"',
+    # It fails for a user without a session.
+    "loginctl": 'echo "loginctl $*" >>"$T/log"; exit 1',
     "chown": 'echo "chown $*" >>"$T/log"',
     "systemctl": 'echo "systemctl $*" >>"$T/log"',
     "sleep": ":",
@@ -111,20 +113,21 @@ def test_a_key_that_leaves_the_list_opens_no_door(node: Node) -> None:
 def test_removed_users_are_locked_and_returning_users_unlocked(node: Node) -> None:
     node.run(ADA, GRACE)
     assert node.run(GRACE).returncode == 0
-    assert "usermod --expiredate [1] ada" in node.log
+    assert "usermod --expiredate [1] --shell /usr/sbin/nologin ada" in node.log
+    assert "loginctl terminate-user ada" in node.log
     assert not node.key("ada").exists()
     assert (node.home / "ada").is_dir()
     assert node.run(GRACE).returncode == 0
     assert node.log == ""
     node.run(ADA, GRACE)
-    assert "usermod --expiredate [] ada" in node.log
+    assert "usermod --expiredate [] --shell /bin/bash ada" in node.log
     assert node.key("ada").exists()
 
 
 def test_the_last_user_can_leave(node: Node) -> None:
     node.run(ADA)
     assert node.run().returncode == 0
-    assert "usermod --expiredate [1] ada" in node.log
+    assert "usermod --expiredate [1] --shell /usr/sbin/nologin ada" in node.log
 
 
 def test_nobody_is_locked_when_the_list_cannot_be_read(node: Node) -> None:

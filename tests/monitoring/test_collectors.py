@@ -229,6 +229,25 @@ def test_prometheus_is_an_agent_in_the_words_of_its_version(tmp_path: Path, vers
     assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
 
 
+def test_the_agent_notes_where_its_address_is_from(tmp_path: Path) -> None:
+    """`node-scripts.sh` restarts it if the parameter has another one."""
+    node = Node(tmp_path)
+    node.says("metadata/instance-id", "i-0123456789abcdef0")
+    node.says("metadata/availability-zone-id", "use2-az1")
+    (node.state / "aws").symlink_to(Path(__file__).parents[1] / "support/node_boot/aws_parameters.py")
+    (node.state / "parameters.json").write_text('{"/ultracluster/llama/url": "https://new"}')
+    (node.bin / "prometheus").write_text("#!/bin/sh\n")
+    (node.bin / "prometheus").chmod(0o755)
+    template = node.file("/template.yaml", "url: @URL@\n")
+    done = node.run(
+        *("metrics-agent", "--template", str(template), "--parameter", "/ultracluster/llama/url"),
+        *("--region", "us-east-2"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert node.read("/run/ultracluster/metrics/agent.yaml") == "url: https://new\n"
+    assert node.read("/run/ultracluster/metrics/address") == "/ultracluster/llama/url https://new\n"
+
+
 @pytest.mark.parametrize("version", ["2.42.0+ds (branch: debian/sid)", "2.45.3+ds (branch: debian/sid)"])
 def test_a_package_that_does_not_sign_is_refused(tmp_path: Path, version: str) -> None:
     done = start_agent(tmp_path, version)

@@ -68,6 +68,8 @@ main() {
     fi
     mkdir -p "$run"
     printf '%s\n' "$text" >"$run/agent.yaml"
+    # The agent is restarted if the parameter has another value.
+    [ -z "$parameter" ] || printf '%s %s\n' "$parameter" "$url" >"$run/address"
     # The agent was a feature to enable before version 3.
     mode=--agent output=$(prometheus --version 2>&1)
     case $output in *"version 2."*) mode=--enable-feature=agent ;; esac

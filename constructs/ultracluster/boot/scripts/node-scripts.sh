@@ -5,8 +5,8 @@
 #   node-scripts.sh --parameter NAME --region REGION --group GROUP
 #
 # The parameter holds URL SHA256 of a tar archive with a directory for each node group. Each file is replaced by a
-# rename, so that a program that runs keeps its own text. Prologs and epilogs hold a shared lock: no update happens
-# between their steps. Only collectors of metrics are restarted.
+# rename, so that a program that runs keeps its own text, after all of them were checked for syntax errors. Prologs and epilogs hold a shared lock: no update happens
+# between their steps. Only collectors of metrics are restarted, and the agent of the metrics if its workspace changed.
 #
 # Exit code 0: the files are those of the parameter, or the update waits for prologs. 1: they are not, and the old ones
 # stay: /run/ultracluster/software/node-scripts has the reason, for a metric. A node that never had any is drained for it
@@ -82,6 +82,19 @@ fetch() {
     if grep -vqE '^(usr/local/sbin/ultracluster-|etc/ultracluster/)[A-Za-z0-9._/-]+$' "$new/files"; then
         fail "$url has files that are not the library's"
     fi
+    check_files
+}
+
+# A check or a prolog that does not start would fail on all nodes at once.
+check_files() {
+    local file first
+    while read -r file; do
+        [[ $file == usr/local/sbin/* ]] || continue
+        # Not `-x`, which is false where /var is mounted with noexec.
+        [ -n "$(find "$new/$group/$file" -perm -u+x)" ] || fail "$file of $url is not executable"
+        read -r first <"$new/$group/$file" || true
+        [[ $first != *bash* ]] || bash -n "$new/$group/$file" || fail "$file of $url is not valid bash"
+    done <"$new/files"
 }
 
 # A name beside a file, on the same file system.
@@ -120,6 +133,17 @@ replace_files() {
     [ "$changed" = no ] || systemctl try-restart 'ultracluster-metrics-*.service' || log "a collector cannot be restarted"
 }
 
+# The agent of the metrics reads its address as it starts. A workspace that was created again has another one.
+follow_workspace() {
+    local name used address
+    read -r name used 2>/dev/null <"$run/metrics/address" || return 0
+    address=$(timeout --kill-after=5 60 aws ssm get-parameter --name "$name" --region "$region" \
+        --query Parameter.Value --output text) || return 0
+    if [ "$address" = "$used" ]; then return 0; fi
+    log "the metrics go to $address"
+    systemctl try-restart ultracluster-metrics-agent.service || log "the agent of the metrics cannot be restarted"
+}
+
 main() {
     read_arguments "$@"
     mkdir -p "$kept" "$run"
@@ -139,6 +163,7 @@ main() {
     fi
     state software ok
     state health ok
+    follow_workspace
 }
 
 main "$@"

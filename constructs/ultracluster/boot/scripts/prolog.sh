@@ -29,8 +29,16 @@ log() {
 # this node in service, the job starts: on a broken node it fails, and a wrong check would take all nodes. So it does
 # where the controller is too slow to count drains, as when the check of the devices fails on many nodes at once. A
 # script of the cluster file that failed is no check that may be wrong.
+#
+# A check that ended without a result, such as one that was killed, has failed too: without a result nothing would drain
+# the node within the limit, and Slurm would beyond it.
 refuse() {
     local rc try reason
+    if ! grep -qs '^failed' "$run/health/$1"; then
+        mkdir -p "$run/health"
+        printf 'failed: the check ended with code %s and without a result\n' "$2" >"$run/health/.prolog-$job"
+        mv "$run/health/.prolog-$job" "$run/health/$1"
+    fi
     reason=$(sed -n 1p "$run/health/$1" 2>/dev/null) || reason=""
     for try in 1 2 3; do
         [ "$try" -eq 1 ] || sleep "${ULTRACLUSTER_SETTLE:-3}"
@@ -99,11 +107,11 @@ main() {
     make_metrics_directory || log "it has no directory for metrics"
     exec 9>&-
     # Of jobs that start together the first checks.
-    "$bin-health-check" --recent 30 8>&- || refuse devices
+    "$bin-health-check" --recent 30 8>&- || refuse devices "$?"
     # On AWS PCS; HyperPod runs no scripts of the cluster file.
     [ ! -x "$bin-boot-guard" ] || "$bin-boot-guard" --scripts 8>&-
-    [ ! -e "$run/health/script" ] || refuse script
-    if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex; fi
+    [ ! -e "$run/health/script" ] || refuse script 1
+    if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex "$?"; fi
 }
 
 main "$@"

@@ -70,7 +70,7 @@ while IFS= read -r record; do
   uids+=("$uid")
   if ! grep -qx "$name" "$made"; then
     # Back on the list, or new.
-    usermod --expiredate "" "$name"
+    usermod --expiredate "" --shell /bin/bash "$name"
     echo "$name" >>"$made"
   fi
   # Complete before it has its name, for the node may end. One node of those that share the homes wins.
@@ -88,7 +88,9 @@ done < <(tr '\t' '\n' <<<"$records")
 while IFS= read -r name; do
   case "$wanted" in *" $name "*) continue ;; esac
   echo "$name is gone from the list: locked"
-  usermod --expiredate 1 "$name" || failed=1
+  usermod --expiredate 1 --shell /usr/sbin/nologin "$name" || failed=1
+  # Jobs are in no session.
+  loginctl terminate-user "$name" 2>/dev/null || true
   rm -f "$keys/$name"
   sed -i "/^$name\$/d" "$made"
 done < <(cat "$made")
