@@ -146,8 +146,7 @@ NODE_ALERTS = (
             "resumes itself.",
             "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe "
             "--dry-run=client -o yaml | kubectl apply -f -`.",
-            "If the fault is real: drain the nodes by hand with `sudo -i scontrol` or `kubectl cordon`, and fix the "
-            "reason.",
+            "If the fault is real: drain the nodes with `sudo -i scontrol` or `kubectl cordon`, and fix the reason.",
             "Kubernetes: the alert ends when the check passes, or with `kubectl annotate node NODE "
             "ultracluster/breaker-CHECK-`.",
         ),
