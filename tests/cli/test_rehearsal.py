@@ -85,7 +85,7 @@ class Recorder:
 def broken(stack: cdk.Stack) -> None:
     before = cdk.CfnResource(stack, "Before", type="AWS::EC2::PlacementGroup", properties={"Strategy": "cluster"})
     wrong = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-0123456789abcdef0"], "StorageCapacities": 1200}
-    cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem", properties=wrong).add_dependency(before)
+    cdk.CfnResource(stack, "Lustre", type="AWS::FSx::FileSystem", properties=wrong).add_resource_dependency(before)
 
 
 def lustre_in(subnet: str) -> Callable[[cdk.Stack], None]:
@@ -146,7 +146,8 @@ def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> Non
 
 
 def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) -> None:
-    report = rehearse(app=written_app_in(tmp_path, assembly=broken), context={"cluster": str(FILE)})
+    app = written_app_in(tmp_path, assembly=broken)
+    report = rehearse(app=app, context={"cluster": str(FILE)}, region="us-east-2")
     assert not report.ok
     assert [(step.name, step.ok) for step in report.steps][-1] == ("deploy", False)
     assert "#/StorageCapacities: no such property; did you mean StorageCapacity?" in reasons(report)

@@ -108,7 +108,7 @@ def synth(cluster: ClusterFile, flags: dict[str, Any] = FLAGS) -> Assembly:
 
 
 def offer(cluster: ClusterFile, directory: Path) -> None:
-    """Return an assembly, made with more checks than `synth` has, from `synth` from now on; it is moved."""
+    """Use an assembly that was made with more checks than `synth` has: move it to where `synth` looks for it."""
     with suppress(OSError):  # one is there already
         directory.rename(_place(cluster, FLAGS))
 
