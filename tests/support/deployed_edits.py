@@ -96,9 +96,8 @@ class DeployedCluster:
                 stack.status = "UPDATE_COMPLETE"
         taken_back = set(self.deploy(self.cluster).values()) <= COMPLETE
         self.ids = self.current_ids()
-        # It has the name that the next one of its kind would have.
-        retained = any(stack.retained for stack in self._stacks.cloud.stacks)
-        if not taken_back or set(self._deployed) != set(self.base) or retained:
+        # What an edit retained stays beside it; if its name is taken, the cluster is not taken back.
+        if not taken_back or set(self._deployed) != set(self.base):
             self._start()
             return
         for stack in stacks:
