@@ -168,12 +168,13 @@ def test_a_group_of_a_capacity_block_starts_with_it() -> None:
     active.resource_count_is("AWS::Scheduler::Schedule", 0)
 
 
-def test_nodes_have_the_labels_that_charts_select_by() -> None:
+def test_nodes_have_the_labels_that_charts_and_pods_select_by() -> None:
     created = templates("eks-mixed")["Compute"]
     present = {"nvidia.com/gpu.present": "true", "vpc.amazonaws.com/efa.present": "true"}
-    assert only(created, "AWS::EKS::Nodegroup", NodegroupName="train")["Labels"] == present
-    assert only(created, "AWS::EKS::Nodegroup", NodegroupName="serve")["Labels"] == {**present, "purpose": "serving"}
-    assert "Labels" not in only(created, "AWS::EKS::Nodegroup", NodegroupName="gateway")
+    expected = {"train": present, "serve": {**present, "purpose": "serving"}, "gateway": {}}
+    for name, labels in expected.items():
+        group = only(created, "AWS::EKS::Nodegroup", NodegroupName=name)
+        assert group["Labels"] == {**labels, "ultracluster.dev/group": name}
 
 
 def test_versions_and_releases_of_nodes_follow_the_file() -> None:
