@@ -10,7 +10,7 @@ import pytest
 from support import ROOT, yaml12
 from support.alert_cases import CASES, active, at_work, cluster, gpu, node, up
 from support.rule_tests import INVENTORY, WORD, all_rules, firing_test, needed, promtool, written
-from support.story_rules import giving, in_cluster, metrics, of_clusters
+from support.story_rules import giving, in_cluster, metrics, of_clusters, shortened
 from ultracluster.monitoring.alerts import ALERTS, rules
 from ultracluster.monitoring.alerts._alert import MOST_NODES, OF_ONE_CAUSE
 from ultracluster.monitoring.alerts._alertmanager import ORDER_OF_A_JOB
@@ -39,8 +39,9 @@ def test_an_alert_fires_stays_silent_and_clears(name: str, tmp_path: Path) -> No
     # Most critical alerts read the problems of all others, which have no sample here.
     able = giving(needed(name), metrics(key for each in played for key in each))
     rules = [of for rule in able for of in of_clusters(dict.fromkeys(range(3), rule), 3)]
-    (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": rules}]}))
     series = {in_cluster(number, key): values for number, each in enumerate(played) for key, values in each.items()}
+    groups = shortened([{"name": "one", "rules": rules}], series)
+    (tmp_path / "rules.yaml").write_text(json.dumps({"groups": groups}))
     assert len(series) == sum(map(len, played))
     answers = [
         (0, case.fires[1], True),

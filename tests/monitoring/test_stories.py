@@ -8,9 +8,22 @@ from pathlib import Path
 import pytest
 
 from support import story_batches, story_rules
-from support.promql_needs import needs
+from support.promql_needs import given, needs
 from support.promql_parts import with_parts
-from support.stories import _STALE, TIMES, Played, Story, _encoded, after, play, stories, verdict
+from support.stories import (
+    _STALE,
+    TIMES,
+    Played,
+    Story,
+    _encoded,
+    after,
+    concerned,
+    play,
+    recorded_samples,
+    steady,
+    stories,
+    verdict,
+)
 from ultracluster.monitoring.alerts import ALERTS
 
 STORIES = list(stories())
@@ -82,6 +95,32 @@ def test_what_an_expression_needs_for_a_result(expr: str, needed: list[set[str]]
     assert needs(expr) == {frozenset(names) for names in needed}
 
 
+@pytest.mark.parametrize(
+    ("expr", "sampled", "rest"),
+    [
+        ("a or b * c", "a", "a"),
+        ("a * b or on (x) c", "c", "c"),
+        ("a unless on (x) b or c and d", "acd", "a or c and d"),
+        ("a * b or c unless a", "bc", "c"),
+        ('(a or b{z=")"}) * 2 > bool -c', "bc", '(b{z=")"}) * 2 > bool -c'),
+        ("sum by (x) (rate(a[5m]) or b offset 1h) / max(a) without (y)", "ab", None),
+        ("sum by (x) (rate(a[5m]) or b offset 1h)", "b", "sum by (x) (b offset 1h)"),
+        ("max_over_time((a or b)[1h:1m])", "a", "max_over_time((a)[1h:1m])"),
+        ("absent(a) or vector(time()) * scalar(b)", "c", None),
+        ('x or ultracluster_node_problem{cluster="llama", problem=~"a|b"} * 0', "ax", None),
+        ('x or ultracluster_node_problem{cluster="llama", problem=~"a|b"} * 0', "x", "x"),
+    ],
+)
+def test_terms_without_a_result_are_left_out(expr: str, sampled: str, rest: str | None) -> None:
+    assert given(expr, sampled) == (expr if rest is None else rest)
+
+
+def test_an_expression_of_which_everything_has_samples_stays_as_it_is() -> None:
+    for parts in (True, False):
+        for rule in (rule for group in story_rules.groups(4, parts=parts) for rule in group["rules"]):
+            assert given(rule["expr"], story_rules.WORD.findall(rule["expr"])) == rule["expr"]
+
+
 def test_a_rule_without_what_it_needs_is_left_out_with_those_that_need_it() -> None:
     rules = [
         {"record": "late", "expr": "early or late"},
@@ -119,6 +158,36 @@ def test_a_part_is_evaluated_again_after_what_it_reads() -> None:
         {"record": "c", "expr": f"{part} / {part}"},
     ]
     assert [rule["record"] for rule in with_parts(rules, "p")] == ["p:2", "a", "first", "b", "p:1", "c"]
+
+
+def test_what_a_rule_records_in_the_healthy_cluster_comes_as_samples_if_a_story_does_not_change_it() -> None:
+    story = next(story for story in STORIES if story.name == "the loss becomes NaN")
+    groups = concerned(story)
+    recorded = {rule.get("record") for group in groups for rule in group["rules"]}
+    samples = recorded_samples(story, groups)
+    names = story_rules.metrics(samples)
+    # Read by a group that is evaluated before the one that records it, and by one after it.
+    late, early = "ultracluster_job_info", "ultracluster_job_start_timestamp_seconds"
+    assert {late, early} <= names
+    assert recorded.isdisjoint(names | {"ultracluster_gpu_job_info"})
+    values = {key.partition("{")[0]: numbers for key, numbers in samples.items()}
+    assert values[late] == [None, *[1] * story.minutes]
+    assert values[early] == [None, *[60] * story.minutes]
+
+
+def test_a_series_that_does_not_keep_its_value_is_no_steady_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "ultracluster_job_step" not in steady()
+    healthy = Story(name="", benign=True, minutes=6, changes=[])
+    monkeypatch.setattr("support.stories.steady", lambda: {"ultracluster_job_step": {}})
+    assert play(healthy).firing[6][-1:] == [{"alertname": "", "cluster": "llama", "job_id": "7"}]
+
+
+def test_a_rule_of_most_clusters_names_the_others() -> None:
+    rule = {"record": "a", "expr": 'b{cluster="llama", c="d"}'}
+    assert [
+        [each["expr"] for each in story_rules.of_clusters(dict.fromkeys(numbers, rule), 5)]
+        for numbers in ([], [0, 3], [0, 1, 4], range(5))
+    ] == [[], ['b{cluster=~"0|3", c="d"}'], ['b{cluster!~"2|3", c="d"}'], ['b{c="d"}']]
 
 
 def test_stories_have_names_of_their_own() -> None:

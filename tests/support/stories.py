@@ -10,9 +10,10 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ _TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "al
 _STALE = -1e300
 # Minutes of the longest story, at least.
 _LONGEST = 12 * 60
+# Minutes after which the healthy cluster is taken for steady, and the one in which that begins at the latest.
+_SHORT, _BEGINS = 30, 3
 _LABELS = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -244,6 +247,15 @@ def _steady(world: World) -> Mapping[str, list[float | None]]:
     return values
 
 
+@cache
+def _named(world: World) -> Mapping[str, list[str]]:
+    """The series of the healthy cluster by name."""
+    names: dict[str, list[str]] = {}
+    for key in _steady(world):
+        names.setdefault(key.partition("{")[0], []).append(key)
+    return names
+
+
 def samples(story: Story) -> dict[str, list[float | None]]:
     """Return a value for each minute of every series; None is no sample."""
     assert story.minutes <= _LONGEST, story.name
@@ -299,9 +311,10 @@ def _selected(
     labels |= {"device": str(change["device"])} if "device" in change else {}
     name = metric.partition("{")[0]
     begins, of_node = f"{name}{{", f'instance="i-{node}"'
+    # Those of the healthy cluster stand before the new ones.
     matching = [
         key
-        for key in values
+        for key in (*_named(story.world).get(name, ()), *islice(values, len(_steady(story.world)), None))
         if key.startswith(begins)
         and of_node in key
         and all(f'{label}="{value}"' in key for label, value in labels.items())
@@ -392,8 +405,12 @@ def play(story: Story, *, whole: bool = False) -> Played:
         story: The story.
         whole: Evaluate all rules as they are, and not only those that see anything else than the healthy cluster.
     """
-    groups = rule_groups(story, parts=False) if whole else concerned(story)
-    return Played(evaluate(groups, sent(story), story.minutes, problem_query(story, "llama")))
+    more, last = problem_query(story, "llama"), unsteady_query(story, "llama")
+    if whole:
+        return Played(evaluate(rule_groups(story, parts=False), sent(story), story.minutes, more, last))
+    groups = concerned(story)
+    values = {**sent(story), **recorded_samples(story, groups)}
+    return Played(evaluate(story_rules.shortened(groups, values), values, story.minutes, more, last))
 
 
 def problem_query(story: Story, cluster: str) -> str:
@@ -432,13 +449,80 @@ def concerned(story: Story) -> Sequence[story_rules.Group]:
     The healthy cluster itself is played with all rules. Those that give no result, whatever the values, are left out.
     """
     groups: Sequence[story_rules.Group] = rule_groups(story)
-    here = sent(story)
+    values = sent(story)
+    here = story_rules.metrics(values)
     if story.changes:
         healthy, known = _healthy(story.world, story.minutes), story_rules.groups(story.world.nodes, None)
-        every = story_rules.metrics(here) | story_rules.metrics(healthy)
-        groups = story_rules.concerned(groups, story_rules.changed(here, healthy), known, every)
+        recorded = frozenset(steady()) if story.world == World() else frozenset[str]()
+        every = here | story_rules.metrics(healthy)
+        groups = story_rules.concerned(groups, story_rules.changed(values, healthy), known, every, recorded)
+        here |= recorded
     rules = [rule for group in groups for rule in group["rules"]]
-    return story_rules.only(groups, story_rules.giving(rules, story_rules.metrics(here)))
+    return story_rules.only(groups, story_rules.giving(rules, here))
+
+
+@cache
+def steady() -> Mapping[str, Mapping[str, tuple[int, float]]]:
+    """Return what rules record in the healthy cluster that keeps its value: series by name, with minute and value.
+
+    In the story of the healthy cluster, `unsteady_query` checks that they keep it.
+    """
+    healthy = Story(name="healthy", benign=True, minutes=_SHORT, changes=[])
+    groups = concerned(healthy)
+    names = {rule["record"] for group in groups for rule in group["rules"] if "record" in rule} - story_rules.PROBLEMS
+    query = f'{{__name__=~"{"|".join(sorted(names))}"}}'
+    printed = _answers(groups, sent(healthy), [(query, minute) for minute in (*range(_BEGINS + 1), _SHORT)])
+    found: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    for minute, text in sorted(printed.items()):
+        for labels, value in re.findall(r"(\{[^{}]*\}) ([^\s,]+)", text):
+            name = dict(_LABELS.findall(labels))["__name__"]
+            series = name + labels.replace(f'__name__="{name}", ', "")
+            found.setdefault(name, {}).setdefault(series, []).append((minute, float(value)))
+    return {
+        name: {key: values[0] for key, values in series.items()}
+        for name, series in found.items()
+        if all(_keeps(values, printed) for values in series.values())
+    }
+
+
+def _keeps(values: Sequence[tuple[int, float]], minutes: Iterable[int]) -> bool:
+    """Return whether there is one value from the first minute on, which can be written as samples are."""
+    begin, value = values[0]
+    same = values == [(minute, value) for minute in sorted(minutes) if minute >= begin]
+    return same and begin <= _BEGINS and float(f"{value:.15g}") == value
+
+
+def unsteady_query(story: Story, cluster: str) -> str:
+    """Return the query, after another one, of series of the healthy cluster that are not steady after all."""
+    if story.changes:
+        return ""
+    long = f'{{cluster="{cluster}"}}[{story.minutes}m]'
+    least = story.minutes - _BEGINS
+    return "".join(f" or changes({name}{long}) > 0 or count_over_time({name}{long}) < {least}" for name in steady())
+
+
+def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[str, list[float | None]]:
+    """Return, as samples, what these groups read of the steady series that they do not record.
+
+    A group that is evaluated before the one that records a series reads it a minute later.
+    """
+    if not story.changes or story.world != World():
+        return {}
+    every = rule_groups(story)
+    writer = {rule.get("record"): number for number, group in enumerate(every) for rule in group["rules"]}
+    place = {group["name"]: number for number, group in enumerate(every)}
+    recorded = {rule.get("record") for group in groups for rule in group["rules"]}
+    # Groups are evaluated in reverse order: the first of those that read it is the last.
+    reader: dict[str, int] = {}
+    for group in reversed(groups):
+        names = frozenset[str]().union(*map(story_rules.reads, group["rules"]))
+        reader |= dict.fromkeys((names & steady().keys()) - recorded, place[group["name"]])
+    return {
+        key: [None] * begin + [value] * (story.minutes + 1 - begin)
+        for name, last in reader.items()
+        for key, (first, value) in steady()[name].items()
+        for begin in (first + (last > writer[name]),)
+    }
 
 
 def read_by(
@@ -450,7 +534,11 @@ def read_by(
 
 
 def evaluate(
-    groups: Sequence[story_rules.Group], values: Mapping[str, list[float | None]], minutes: int, more: str = ""
+    groups: Sequence[story_rules.Group],
+    values: Mapping[str, list[float | None]],
+    minutes: int,
+    more: str = "",
+    last: str = "",
 ) -> dict[int, list[dict[str, str]]]:
     """Return the labels of the alerts that fire in each minute.
 
@@ -459,20 +547,33 @@ def evaluate(
         values: Samples. What no rule reads is left out.
         minutes: How long.
         more: PromQL of other series to return, after the alerts.
+        last: The same in the last minute.
     """
+    query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}' + more
+    queries = [*((query, minute) for minute in range(minutes)), (query + last, minutes)]
+    firing: dict[int, list[dict[str, str]]] = {}
+    for minute, printed in _answers(groups, values, queries).items():
+        every = [dict(_LABELS.findall(labels)) for labels in re.findall(r"\{([^{}]*)\}", printed)]
+        firing[minute] = [{"alertname": labels.get("problem", ""), **labels} for labels in every]
+    return dict(sorted(firing.items()))
+
+
+def _answers(
+    groups: Sequence[story_rules.Group], values: Mapping[str, list[float | None]], queries: Sequence[tuple[str, int]]
+) -> dict[int, str]:
+    """Return what promtool prints for each query, by its minute."""
     # Nobody reads the texts of an alert: promtool would make them every minute.
     groups = [
         {**group, "rules": [{key: rule[key] for key in rule if key != "annotations"} for rule in group["rules"]]}
         for group in groups
     ]
     values = read_by([rule for group in groups for rule in group["rules"]], values)
-    query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}' + more
     # As one series: promtool adds the next to a copy of the text of those before it.
     series = "\n".join(f"{key} {_encoded(tuple(numbers))}" for key, numbers in values.items())
     test = {
         "interval": "1m",
         "input_series": [{"series": series}],
-        "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for minute in range(minutes + 1)],
+        "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for query, minute in queries],
     }
     with tempfile.TemporaryDirectory() as directory:
         (Path(directory) / "rules.yaml").write_text(json.dumps({"groups": groups}))
@@ -484,12 +585,11 @@ def evaluate(
         done = subprocess.run(["promtool", "test", "rules", path], capture_output=True, text=True, env=PROMTOOL)
     output = done.stdout + done.stderr
     assert done.returncode == 0 or "got:" in output, output
-    firing: dict[int, list[dict[str, str]]] = {}
     # Nothing is expected, so promtool prints what it got.
-    for time, printed in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output):
-        every = [dict(_LABELS.findall(labels)) for labels in re.findall(r"\{([^{}]*)\}", printed)]
-        firing[_minutes(time)] = [{"alertname": labels.get("problem", ""), **labels} for labels in every]
-    return dict(sorted(firing.items()))
+    return {
+        _minutes(time): printed
+        for time, printed in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output)
+    }
 
 
 def _minutes(text: str) -> int:

@@ -14,8 +14,21 @@ from functools import cache
 from pathlib import Path
 
 from support import story_rules, templates
-from support.stories import Played, Story, concerned, evaluate, problem_query, read_by, rule_groups, sent, stories
+from support.stories import (
+    Played,
+    Story,
+    concerned,
+    evaluate,
+    problem_query,
+    read_by,
+    recorded_samples,
+    rule_groups,
+    sent,
+    stories,
+    unsteady_query,
+)
 
+Identity = tuple[str, str, str]
 _MOST = 32
 
 
@@ -24,12 +37,12 @@ class _Batch:
     """Stories, the rules that one of them concerns, and the minutes of the longest."""
 
     names: list[str] = field(default_factory=list)
-    rules: set[str] = field(default_factory=set)
+    rules: set[Identity] = field(default_factory=set)
     minutes: int = 0
     each: int = 0
     alone: int = 0
 
-    def cost(self, rules: frozenset[str] = frozenset(), minutes: int = 0) -> float:
+    def cost(self, rules: frozenset[Identity] = frozenset(), minutes: int = 0) -> float:
         """Return how often rules are evaluated, or would be with another story.
 
         That of a story which is over takes a fifteenth: promtool finds its series, and that they have ended.
@@ -38,7 +51,7 @@ class _Batch:
         over = (self.each + len(rules)) * longest - self.alone - len(rules) * minutes
         return len(self.rules | rules) * longest + over / 15
 
-    def add(self, name: str, rules: frozenset[str], minutes: int) -> None:
+    def add(self, name: str, rules: frozenset[Identity], minutes: int) -> None:
         self.names.append(name)
         self.rules |= rules
         self.minutes = max(self.minutes, minutes)
@@ -62,25 +75,29 @@ def played(story: Story) -> Played:
 
 def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
     """Return the alerts that fire in each story."""
-    concerning = [[rule for group in concerned(story) for rule in group["rules"]] for story in batch]
-    wanted = [{json.dumps(rule) for rule in rules} for rules in concerning]
+    each = [concerned(story) for story in batch]
+    concerning = [[rule for group in groups for rule in group["rules"]] for groups in each]
+    wanted = [{*map(id, rules)} for rules in concerning]
     groups = []
     for same in zip(*(rule_groups(story) for story in batch), strict=True):
         rules = [
             rule
-            for each in zip(*(group["rules"] for group in same), strict=True)
+            for one in zip(*(group["rules"] for group in same), strict=True)
             for rule in story_rules.of_clusters(
-                {n: rule for n, rule in enumerate(each) if json.dumps(rule) in wanted[n]}, len(batch)
+                {n: rule for n, rule in enumerate(one) if id(rule) in wanted[n]}, len(batch)
             )
         ]
         groups += [{**same[0], "rules": rules}] if rules else []
     values = {
         story_rules.in_cluster(number, key): numbers
-        for number, (story, rules) in enumerate(zip(batch, concerning, strict=True))
-        for key, numbers in read_by(rules, sent(story)).items()
+        for number, (story, rules, own) in enumerate(zip(batch, concerning, each, strict=True))
+        for key, numbers in read_by(rules, {**sent(story), **recorded_samples(story, own)}).items()
     }
     more = "".join(problem_query(story, str(number)) for number, story in enumerate(batch))
-    firing = evaluate(groups, values, max(story.minutes for story in batch), more)
+    minutes = max(story.minutes for story in batch)
+    # The healthy cluster's is the longest.
+    last = "".join(unsteady_query(story, str(number)) for number, story in enumerate(batch))
+    firing = evaluate(story_rules.shortened(groups, values), values, minutes, more, last)
     return [
         {
             minute: [{**labels, "cluster": "llama"} for labels in alerts if labels["cluster"] == str(number)]
@@ -109,7 +126,7 @@ def _together() -> list[list[str]]:
     """Put each story where it costs least, the longest first."""
     known = _stories()
     rules = {
-        name: frozenset(json.dumps(rule) for group in concerned(story) for rule in group["rules"])
+        name: frozenset(story_rules.identity(rule) for group in concerned(story) for rule in group["rules"])
         for name, story in known.items()
     }
     batches: list[_Batch] = []

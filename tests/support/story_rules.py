@@ -3,14 +3,13 @@
 The other rules see the healthy cluster, for which one story plays all of them.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
 from support import yaml12
-from support.promql_needs import needs
+from support.promql_needs import given, needs
 from support.promql_parts import with_parts
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
@@ -27,7 +26,7 @@ from ultracluster.monitoring.names import (
 Rule = dict[str, Any]
 Group = dict[str, Any]
 # The healthy cluster has none.
-_PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE, PROBLEM_DAY}
+PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE, PROBLEM_DAY}
 # A reader of problems that does not say which, unless the other side of the operator does.
 _ANY_PROBLEM = re.compile(
     rf'(?<!:)(?<!\bproblem, check, xid\) )(?:{PROBLEM}|{JOB_PROBLEM})\b(?![:_])(?!\{{[^}}]*\bproblem=~?")'
@@ -67,7 +66,18 @@ def writes(rule: Rule) -> set[str]:
     return {name, rule["labels"]["problem"]} if name in (PROBLEM, JOB_PROBLEM) else {name}
 
 
-def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Group], sampled: set[str]) -> list[Group]:
+def identity(rule: Rule) -> tuple[str, str, str]:
+    """Return what no two rules share."""
+    return str(rule["expr"]), rule.get("record") or rule["alert"], rule.get("labels", {}).get("problem", "")
+
+
+def concerned(
+    all_groups: Sequence[Group],
+    changed: set[str],
+    known: Sequence[Group],
+    sampled: set[str],
+    steady: frozenset[str] = frozenset(),
+) -> list[Group]:
     """Return the groups with the rules that read what changed, what those read, and no others.
 
     Args:
@@ -75,17 +85,18 @@ def concerned(all_groups: Sequence[Group], changed: set[str], known: Sequence[Gr
         changed: Metrics of which a series differs from the healthy cluster's.
         known: Groups of the healthy cluster: a rule that is not among them has changed.
         sampled: Metrics with a sample, here or in the healthy cluster. A rule that gives no result in both is left out.
+        steady: What rules record in the healthy cluster that has one value: unless it changes, it comes as samples.
     """
-    before = {json.dumps(rule) for group in known for rule in group["rules"]} if known is not all_groups else None
+    before = {identity(rule) for group in known for rule in group["rules"]} if known is not all_groups else None
     kept = [rule for group in all_groups for rule in group["rules"]]
-    other = [] if before is None else [rule for rule in kept if json.dumps(rule) not in before]
+    other = [] if before is None else [rule for rule in kept if identity(rule) not in before]
     # Until none leaves: without the problems of the healthy cluster others give no result.
-    while len(fewer := _concerned(giving(kept, sampled), changed, other)) < len(kept):
+    while len(fewer := _concerned(giving(kept, sampled | steady), changed, other, steady)) < len(kept):
         kept = fewer
     return only(all_groups, kept)
 
 
-def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule]) -> list[Rule]:
+def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule], steady: frozenset[str]) -> list[Rule]:
     names, left = {*changed}, _without(rules, other)
     more = _without(rules, left)
     # Until no rule joins: a rule may stand before what it reads.
@@ -95,8 +106,8 @@ def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule]) 
             break
         left = _without(left, more)
     read = set[str]().union(*(reads(rule) for rule in _without(rules, left)))
-    # What a problem of the healthy cluster would read makes no difference.
-    unread = [rule for rule in left if rule.get("record") not in _PROBLEMS]
+    # What a problem of the healthy cluster would read makes no difference, nor what is known.
+    unread = [rule for rule in left if rule.get("record") not in PROBLEMS | steady]
     while more := [rule for rule in unread if writes(rule) & read]:
         unread, left = _without(unread, more), _without(left, more)
         read = read.union(*(reads(rule) for rule in more))
@@ -111,6 +122,15 @@ def giving(rules: Sequence[Rule], sampled: set[str]) -> list[Rule]:
         left = _without(left, more)
         names = names.union(*(writes(rule) for rule in more))
     return _without(rules, left)
+
+
+def shortened(groups: Sequence[Group], series: Iterable[str]) -> list[Group]:
+    """Return the groups without terms of rules that give no result where these series alone have samples."""
+    names = metrics(series).union(*(writes(rule) for group in groups for rule in group["rules"]))
+    return [
+        {**group, "rules": [{**rule, "expr": given(rule["expr"], names)} for rule in group["rules"]]}
+        for group in groups
+    ]
 
 
 def only(groups: Sequence[Group], rules: Sequence[Rule]) -> list[Group]:
@@ -159,6 +179,9 @@ def of_clusters(each: Mapping[int, Rule], clusters: int) -> Iterator[Rule]:
         for selector in _SELECTORS:
             expr = expr.replace(selector, "")
     else:
-        expr = expr.replace('cluster="llama"', f'cluster=~"{"|".join(map(str, each))}"')
+        # Prometheus looks for each that is named.
+        others = [number for number in range(clusters) if number not in each]
+        operator, numbers = ("!~", others) if len(others) < len(each) else ("=~", list(each))
+        expr = expr.replace('cluster="llama"', f'cluster{operator}"{"|".join(map(str, numbers))}"')
     assert "llama" not in expr, expr
     yield {**rule, "expr": expr}
