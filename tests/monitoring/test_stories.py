@@ -18,9 +18,9 @@ from support.stories import (
     _encoded,
     after,
     concerned,
+    healthy_rules,
     play,
     recorded_samples,
-    steady,
     stories,
     verdict,
 )
@@ -176,9 +176,10 @@ def test_what_a_rule_records_in_the_healthy_cluster_comes_as_samples_if_a_story_
 
 
 def test_a_series_that_does_not_keep_its_value_is_no_steady_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "ultracluster_job_step" not in steady()
+    assert "ultracluster_job_step" not in healthy_rules().steady
     healthy = Story(name="", benign=True, minutes=6, changes=[])
-    monkeypatch.setattr("support.stories.steady", lambda: {"ultracluster_job_step": {}})
+    known = story_rules.Known(steady={"ultracluster_job_step": {}})
+    monkeypatch.setattr("support.stories.healthy_rules", lambda: known)
     assert play(healthy).firing[6][-1:] == [{"alertname": "", "cluster": "llama", "job_id": "7"}]
 
 

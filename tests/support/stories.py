@@ -416,10 +416,15 @@ def play(story: Story, *, whole: bool = False) -> Played:
 def problem_query(story: Story, cluster: str) -> str:
     """Return the query, after another one, of the problems of a healthy cluster that no alert waits for any more.
 
+    And of what comes before one.
+
     `story_rules` takes them for empty.
     """
-    query = f' or {{__name__=~"ultracluster_(node|job)_problem", cluster="{cluster}"}} and on () vector(time()) > 900'
-    return "" if story.changes else query
+    if story.changes:
+        return ""
+    problems = f'{{__name__=~"ultracluster_(node|job)_problem", cluster="{cluster}"}}'
+    rare = (expr.replace('cluster="llama"', f'cluster="{cluster}"') for expr in healthy_rules().idle.values())
+    return "".join(f" or ({expr}) and on () vector(time()) > 900" for expr in (problems, *rare))
 
 
 def sent(story: Story) -> dict[str, list[float | None]]:
@@ -453,36 +458,56 @@ def concerned(story: Story) -> Sequence[story_rules.Group]:
     here = story_rules.metrics(values)
     if story.changes:
         healthy, known = _healthy(story.world, story.minutes), story_rules.groups(story.world.nodes, None)
-        recorded = frozenset(steady()) if story.world == World() else frozenset[str]()
+        rules_do = healthy_rules() if story.world == World() else story_rules.Known()
         every = here | story_rules.metrics(healthy)
-        groups = story_rules.concerned(groups, story_rules.changed(values, healthy), known, every, recorded)
-        here |= recorded
+        groups = story_rules.concerned(groups, story_rules.changed(values, healthy), known, every, rules_do)
+        here |= rules_do.steady.keys()
     rules = [rule for group in groups for rule in group["rules"]]
     return story_rules.only(groups, story_rules.giving(rules, here))
 
 
 @cache
-def steady() -> Mapping[str, Mapping[str, tuple[int, float]]]:
-    """Return what rules record in the healthy cluster that keeps its value: series by name, with minute and value.
+def healthy_rules() -> story_rules.Known:
+    """Return what rules do in the healthy cluster for a while; in its story, `unsteady_query` checks that they go on.
 
-    In the story of the healthy cluster, `unsteady_query` checks that they keep it.
+    What an alert waits for begins with what is rare, such as a node of a job that is gone.
     """
-    healthy = Story(name="healthy", benign=True, minutes=_SHORT, changes=[])
-    groups = concerned(healthy)
-    names = {rule["record"] for group in groups for rule in group["rules"] if "record" in rule} - story_rules.PROBLEMS
-    query = f'{{__name__=~"{"|".join(sorted(names))}"}}'
-    printed = _answers(groups, sent(healthy), [(query, minute) for minute in (*range(_BEGINS + 1), _SHORT)])
+    healthy = Story(name="healthy", benign=True, minutes=_SHORT + 1, changes=[])
+    rare: dict[str, tuple[str, str]] = {}
+    groups = []
+    for group in concerned(healthy):
+        rules = []
+        for rule in group["rules"]:
+            for expr in story_rules.beginnings(rule["expr"]):
+                record = f"begins:{len(rare)}"
+                rare[record] = (story_rules.name_of(rule), expr)
+                rules.append({"record": record, "expr": expr})
+            rules.append(rule)
+        groups.append({**group, "rules": rules})
+    names = {story_rules.name_of(rule) for group in groups for rule in group["rules"]} - story_rules.PROBLEMS
+    query = f'{{__name__=~"{"|".join(sorted(names - rare.keys()))}"}}'
+    queries = [(query, minute) for minute in (*range(_BEGINS + 1), _SHORT)]
+    printed = _answers(groups, sent(healthy), [*queries, ('last_over_time({__name__=~"begins:.*"}[1h])', _SHORT + 1)])
+    begun = {*re.findall(r'__name__="(begins:\d+)"', printed.pop(_SHORT + 1, ""))}
     found: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for minute, text in sorted(printed.items()):
         for labels, value in re.findall(r"(\{[^{}]*\}) ([^\s,]+)", text):
             name = dict(_LABELS.findall(labels))["__name__"]
             series = name + labels.replace(f'__name__="{name}", ', "")
             found.setdefault(name, {}).setdefault(series, []).append((minute, float(value)))
-    return {
-        name: {key: values[0] for key, values in series.items()}
-        for name, series in found.items()
-        if all(_keeps(values, printed) for values in series.values())
-    }
+    return story_rules.Known(
+        steady={
+            name: {key: values[0] for key, values in series.items()}
+            for name, series in found.items()
+            if all(_keeps(values, printed) for values in series.values())
+        },
+        # The shortest.
+        idle=dict(
+            rare[record]
+            for record in reversed(rare)
+            if record not in begun and not any(rare[record][1].startswith(name) for name in story_rules.PROBLEMS)
+        ),
+    )
 
 
 def _keeps(values: Sequence[tuple[int, float]], minutes: Iterable[int]) -> bool:
@@ -498,7 +523,8 @@ def unsteady_query(story: Story, cluster: str) -> str:
         return ""
     long = f'{{cluster="{cluster}"}}[{story.minutes}m]'
     least = story.minutes - _BEGINS
-    return "".join(f" or changes({name}{long}) > 0 or count_over_time({name}{long}) < {least}" for name in steady())
+    names = healthy_rules().steady
+    return "".join(f" or changes({name}{long}) > 0 or count_over_time({name}{long}) < {least}" for name in names)
 
 
 def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[str, list[float | None]]:
@@ -508,7 +534,7 @@ def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[
     """
     if not story.changes or story.world != World():
         return {}
-    every = rule_groups(story)
+    every, steady = rule_groups(story), healthy_rules().steady
     writer = {rule.get("record"): number for number, group in enumerate(every) for rule in group["rules"]}
     place = {group["name"]: number for number, group in enumerate(every)}
     recorded = {rule.get("record") for group in groups for rule in group["rules"]}
@@ -516,11 +542,11 @@ def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[
     reader: dict[str, int] = {}
     for group in reversed(groups):
         names = frozenset[str]().union(*map(story_rules.reads, group["rules"]))
-        reader |= dict.fromkeys((names & steady().keys()) - recorded, place[group["name"]])
+        reader |= dict.fromkeys((names & steady.keys()) - recorded, place[group["name"]])
     return {
         key: [None] * begin + [value] * (story.minutes + 1 - begin)
         for name, last in reader.items()
-        for key, (first, value) in steady()[name].items()
+        for key, (first, value) in steady[name].items()
         for begin in (first + (last > writer[name]),)
     }
 

@@ -5,6 +5,7 @@ The other rules see the healthy cluster, for which one story plays all of them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.promql_needs import given, needs
 from support.promql_parts import with_parts
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts import rules
+from ultracluster.monitoring.alerts._promql import _TOKEN
 from ultracluster.monitoring.names import (
     JOB_CAUSE,
     JOB_PROBLEM,
@@ -62,13 +64,45 @@ def _names(expr: str) -> frozenset[str]:
 
 def writes(rule: Rule) -> set[str]:
     """Return what others may read of a rule: its name, or which problem of a node it is."""
-    name = rule.get("record") or rule["alert"]
+    name = name_of(rule)
     return {name, rule["labels"]["problem"]} if name in (PROBLEM, JOB_PROBLEM) else {name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What rules do in the healthy cluster.
+
+    Args:
+        steady: Series that keep their value, by the name that a rule records: the first minute, and the value.
+        idle: Beginnings of expressions that have no result, by the rule.
+    """
+
+    steady: Mapping[str, Mapping[str, tuple[int, float]]] = field(default_factory=dict)
+    idle: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def beginnings(expr: str) -> tuple[str, ...]:
+    """Return the parts without which an expression has no result: up to each `and` and `unless`."""
+    tokens = [match for match in _TOKEN.finditer(expr) if match.lastgroup]
+    deep, result = 0, list[str]()
+    for token in tokens:
+        deep += (token[0] in ("(", "{", "[")) - (token[0] in (")", "}", "]"))
+        if not deep and token[0] == "or":
+            return ()
+        if not deep and token[0] in ("and", "unless"):
+            result.append(expr[: token.start()].rstrip())
+    return tuple(result)
+
+
+def name_of(rule: Rule) -> str:
+    """Return what a rule records, or its alert."""
+    return str(rule.get("record") or rule["alert"])
 
 
 def identity(rule: Rule) -> tuple[str, str, str]:
     """Return what no two rules share."""
-    return str(rule["expr"]), rule.get("record") or rule["alert"], rule.get("labels", {}).get("problem", "")
+    return rule["expr"], name_of(rule), rule.get("labels", {}).get("problem", "")
 
 
 def concerned(
@@ -76,7 +110,7 @@ def concerned(
     changed: set[str],
     known: Sequence[Group],
     sampled: set[str],
-    steady: frozenset[str] = frozenset(),
+    healthy: Known = Known(),
 ) -> list[Group]:
     """Return the groups with the rules that read what changed, what those read, and no others.
 
@@ -85,33 +119,40 @@ def concerned(
         changed: Metrics of which a series differs from the healthy cluster's.
         known: Groups of the healthy cluster: a rule that is not among them has changed.
         sampled: Metrics with a sample, here or in the healthy cluster. A rule that gives no result in both is left out.
-        steady: What rules record in the healthy cluster that has one value: unless it changes, it comes as samples.
+        healthy: What rules do in the healthy cluster. What is steady comes as samples, unless it changes.
     """
     before = {identity(rule) for group in known for rule in group["rules"]} if known is not all_groups else None
     kept = [rule for group in all_groups for rule in group["rules"]]
     other = [] if before is None else [rule for rule in kept if identity(rule) not in before]
     # Until none leaves: without the problems of the healthy cluster others give no result.
-    while len(fewer := _concerned(giving(kept, sampled | steady), changed, other, steady)) < len(kept):
+    while len(fewer := _concerned(giving(kept, sampled | healthy.steady.keys()), changed, other, healthy)) < len(kept):
         kept = fewer
     return only(all_groups, kept)
 
 
-def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule], steady: frozenset[str]) -> list[Rule]:
+def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule], healthy: Known) -> list[Rule]:
     names, left = {*changed}, _without(rules, other)
     more = _without(rules, left)
     # Until no rule joins: a rule may stand before what it reads.
     while True:
         names = names.union(*(writes(rule) for rule in more))
-        if not (more := [rule for rule in left if reads(rule) & names]):
+        if not (more := [rule for rule in left if _decides(rule, healthy) & names]):
             break
         left = _without(left, more)
     read = set[str]().union(*(reads(rule) for rule in _without(rules, left)))
     # What a problem of the healthy cluster would read makes no difference, nor what is known.
-    unread = [rule for rule in left if rule.get("record") not in PROBLEMS | steady]
+    without = PROBLEMS | healthy.steady.keys() | healthy.idle.keys()
+    unread = [rule for rule in left if name_of(rule) not in without]
     while more := [rule for rule in unread if writes(rule) & read]:
         unread, left = _without(unread, more), _without(left, more)
         read = read.union(*(reads(rule) for rule in more))
     return _without(rules, left)
+
+
+def _decides(rule: Rule, healthy: Known) -> frozenset[str]:
+    """Return what must change so that the result of a rule can."""
+    beginning = healthy.idle.get(name_of(rule))
+    return _names(beginning) if beginning else reads(rule)
 
 
 def giving(rules: Sequence[Rule], sampled: set[str]) -> list[Rule]:
