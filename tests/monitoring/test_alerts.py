@@ -40,7 +40,7 @@ def test_an_alert_fires_stays_silent_and_clears(name: str, tmp_path: Path) -> No
     able = giving(needed(name), metrics(key for each in played for key in each))
     rules = [of for rule in able for of in of_clusters(dict.fromkeys(range(3), rule), 3)]
     series = {in_cluster(number, key): values for number, each in enumerate(played) for key, values in each.items()}
-    groups = shortened([{"name": "one", "rules": rules}], series)
+    groups = shortened([{"name": "one", "rules": rules}], series, max(case.fires[1], case.silent[1], case.clears[2]))
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": groups}))
     assert len(series) == sum(map(len, played))
     answers = [

@@ -2,10 +2,11 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cache, reduce
 from typing import Generic, TypeVar
 
+from support.rule_tests import WORD
 from ultracluster.monitoring.alerts._promql import _AGGREGATIONS, _LEVELS, _TOKEN
 from ultracluster.monitoring.names import JOB_PROBLEM, PROBLEM
 
@@ -16,6 +17,8 @@ _NOTHING: Needs = frozenset({frozenset()})
 _ALWAYS = {"absent", "absent_over_time", "scalar", "vector"}
 _MATCHING = ("on", "ignoring", "group_left", "group_right", "by", "without")
 _WHICH = re.compile(r'(?<=problem)=~?"([^"]*)"')
+# No job starts before the clock does.
+_AGE = re.compile(r"time\(\) - ultracluster_job_start_timestamp_seconds\{[^{}]*\}")
 R = TypeVar("R")
 
 
@@ -25,11 +28,22 @@ def needs(expr: str) -> Needs:
     return _Needs(expr).binary(0)
 
 
-def given(expr: str, sampled: Iterable[str]) -> str:
-    """Return a right expression, which can have a result, without the terms that have none where these have samples."""
-    result = _Given(expr, frozenset(sampled)).binary(0)
-    assert result is not None, expr
-    return result
+def given(expr: str, sampled: Set[str], minutes: int) -> str | None:
+    """Return a right expression without the terms that have no result where these alone have samples, for so long.
+
+    None if it has no result at all.
+    """
+    return _given(expr, frozenset(sampled & _words(expr)), 60 * minutes)
+
+
+@cache
+def _words(expr: str) -> frozenset[str]:
+    return frozenset(WORD.findall(expr))
+
+
+@cache
+def _given(expr: str, sampled: frozenset[str], seconds: int) -> str | None:
+    return _Given(expr, sampled, seconds).binary(0)
 
 
 class _Expression(ABC, Generic[R]):
@@ -160,13 +174,15 @@ class _Needs(_Expression[Needs]):
 class _Given(_Expression[str | None]):
     """A part without a result is None."""
 
-    def __init__(self, expr: str, sampled: frozenset[str]) -> None:
+    def __init__(self, expr: str, sampled: frozenset[str], seconds: int) -> None:
         super().__init__(expr)
         self._sampled = sampled
+        self._seconds = seconds
 
     def _operation(self, left: str | None, operator: str, words: str, right: str | None) -> str | None:
         if left and right:
-            return f"{left} {words} {right}"
+            too_old = operator == ">" and _AGE.fullmatch(left) and float(right) >= self._seconds
+            return None if too_old else f"{left} {words} {right}"
         return left or right if operator == "or" else left if operator == "unless" else None
 
     def _call(self, name: str, arguments: Sequence[str | None], text: tuple[str, str, str]) -> str | None:

@@ -410,7 +410,7 @@ def play(story: Story, *, whole: bool = False) -> Played:
         return Played(evaluate(rule_groups(story, parts=False), sent(story), story.minutes, more, last))
     groups = concerned(story)
     values = {**sent(story), **recorded_samples(story, groups)}
-    return Played(evaluate(story_rules.shortened(groups, values), values, story.minutes, more, last))
+    return Played(evaluate(story_rules.shortened(groups, values, story.minutes), values, story.minutes, more, last))
 
 
 def problem_query(story: Story, cluster: str) -> str:

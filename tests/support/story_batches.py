@@ -75,8 +75,10 @@ def played(story: Story) -> Played:
 
 def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
     """Return the alerts that fire in each story."""
+    minutes = max(story.minutes for story in batch)
     each = [concerned(story) for story in batch]
-    concerning = [[rule for group in groups for rule in group["rules"]] for groups in each]
+    samples = [{**sent(story), **recorded_samples(story, own)} for story, own in zip(batch, each, strict=True)]
+    concerning = [[rule for group in own for rule in group["rules"]] for own in each]
     wanted = [{*map(id, rules)} for rules in concerning]
     groups = []
     for same in zip(*(rule_groups(story) for story in batch), strict=True):
@@ -90,14 +92,13 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
         groups += [{**same[0], "rules": rules}] if rules else []
     values = {
         story_rules.in_cluster(number, key): numbers
-        for number, (story, rules, own) in enumerate(zip(batch, concerning, each, strict=True))
-        for key, numbers in read_by(rules, {**sent(story), **recorded_samples(story, own)}).items()
+        for number, (rules, own) in enumerate(zip(concerning, samples, strict=True))
+        for key, numbers in read_by(rules, own).items()
     }
     more = "".join(problem_query(story, str(number)) for number, story in enumerate(batch))
-    minutes = max(story.minutes for story in batch)
     # The healthy cluster's is the longest.
     last = "".join(unsteady_query(story, str(number)) for number, story in enumerate(batch))
-    firing = evaluate(story_rules.shortened(groups, values), values, minutes, more, last)
+    firing = evaluate(story_rules.shortened(groups, values, minutes), values, minutes, more, last)
     return [
         {
             minute: [{**labels, "cluster": "llama"} for labels in alerts if labels["cluster"] == str(number)]

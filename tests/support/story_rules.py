@@ -165,13 +165,15 @@ def giving(rules: Sequence[Rule], sampled: set[str]) -> list[Rule]:
     return _without(rules, left)
 
 
-def shortened(groups: Sequence[Group], series: Iterable[str]) -> list[Group]:
-    """Return the groups without terms of rules that give no result where these series alone have samples."""
+def shortened(groups: Sequence[Group], series: Iterable[str], minutes: int) -> list[Group]:
+    """Return the groups without terms that give no result where these series alone have samples, for so long."""
     names = metrics(series).union(*(writes(rule) for group in groups for rule in group["rules"]))
-    return [
-        {**group, "rules": [{**rule, "expr": given(rule["expr"], names)} for rule in group["rules"]]}
-        for group in groups
-    ]
+    result = []
+    for group in groups:
+        texts = ((rule, given(rule["expr"], names, minutes)) for rule in group["rules"])
+        rules = [{**rule, "expr": text} for rule, text in texts if text]
+        result += [{**group, "rules": rules}] if rules else []
+    return result
 
 
 def only(groups: Sequence[Group], rules: Sequence[Rule]) -> list[Group]:
