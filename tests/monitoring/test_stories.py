@@ -12,11 +12,9 @@ from support.promql_needs import given, needs
 from support.promql_parts import with_parts
 from support.rule_tests import WORD
 from support.stories import (
-    _STALE,
     TIMES,
     Played,
     Story,
-    _encoded,
     after,
     concerned,
     healthy_rules,
@@ -25,6 +23,7 @@ from support.stories import (
     stories,
     verdict,
 )
+from support.story_runs import STALE, encoded
 from ultracluster.monitoring.alerts import ALERTS
 
 STORIES = list(stories())
@@ -268,7 +267,7 @@ def test_rejects_a_story_with_a_key_twice(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_runs_of_values_are_written_as_promtool_adds_them() -> None:
-    numbers = (None, None, 1.0, 1.0, 1.0, 2.0, 3.5, 5.0, 6.5, _STALE, _STALE, math.nan, 0.1, 0.2, 7e12, 7e12)
-    assert _encoded(numbers) == "_x2 1x2 2+1.5x3 stale stale NaN 0.1 0.2 7000000000000x1"
+    numbers = (None, None, 1.0, 1.0, 1.0, 2.0, 3.5, 5.0, 6.5, STALE, STALE, math.nan, 0.1, 0.2, 7e12, 7e12)
+    assert encoded(numbers) == "_x2 1x2 2+1.5x3 stale stale NaN 0.1 0.2 7000000000000x1"
     # Adding it again and again, promtool would come to another number.
-    assert _encoded(tuple(0.1 * number for number in range(7))) == "0+0.1x5 0.6"
+    assert encoded(tuple(0.1 * number for number in range(7))) == "0+0.1x5 0.6"

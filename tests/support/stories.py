@@ -5,20 +5,16 @@ prints the table of all of them.
 """
 
 import json
-import math
 import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from support import ROOT, story_rules, yaml12
-from support.rule_tests import PROMTOOL
+from support.story_runs import LABELS, STALE, answers, evaluate
 from ultracluster.monitoring.alerts import ALERTS, alertmanager
 from ultracluster.monitoring.names import EFA_COUNTERS, Profile, read_from_exporters
 
@@ -27,13 +23,10 @@ TIMES = ROOT / "tests" / "monitoring" / "stories" / "times.json"
 FOLDER = ROOT / "tests" / "monitoring" / "stories"
 _KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop", "gone"}
 _TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "also", "after", "pages", "world", "ends"}
-#: A series that its exporter no longer writes, or whose exporter does not answer, ends with a stale marker.
-_STALE = -1e300
 # Minutes of the longest story, at least.
 _LONGEST = 12 * 60
 # Minutes after which the healthy cluster is taken for steady, and the one in which that begins at the latest.
 _SHORT, _BEGINS = 30, 3
-_LABELS = re.compile(r'(\w+)="([^"]*)"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +213,7 @@ _TRAINING = {
 def _key(node: str, exporter: str, metric: str, labels: Mapping[str, str]) -> str:
     name, _, more = metric.partition("{")
     every = {"cluster": "llama", "instance": f"i-{node}", "instance_type": "p5.48xlarge", "zone": "use2-az1",
-             "group": "train", "job": exporter, **dict(_LABELS.findall(more)), **labels}  # fmt: skip
+             "group": "train", "job": exporter, **dict(LABELS.findall(more)), **labels}  # fmt: skip
     inside = ",".join(f'{label}="{value}"' for label, value in sorted(every.items()))
     return f"{name}{{{inside}}}"
 
@@ -279,16 +272,16 @@ def _apply(change: dict[str, Any], values: dict[str, list[float | None]], story:
                     stays = exporter != "all" and key.startswith("up{")
                     numbers[change["at"] : end] = [0.0 if stays else None] * (end - change["at"])
                     if exporter != "all" and not stays:
-                        numbers[change["at"]] = _STALE
+                        numbers[change["at"]] = STALE
         for metric in change.get("gone", ()):
             for key in _selected(node, metric, change, values, story):
-                values[key][change["at"] : end] = [_STALE] + [None] * (end - change["at"] - 1)
+                values[key][change["at"] : end] = [STALE] + [None] * (end - change["at"] - 1)
         for word in ("set", "grow"):
             for metric, value in change.get(word, {}).items():
                 for key in _selected(node, metric, change, values, story):
                     numbers = values[key]
                     before = next(
-                        (number for number in reversed(numbers[: change["at"]]) if number not in (None, _STALE)), 0.0
+                        (number for number in reversed(numbers[: change["at"]]) if number not in (None, STALE)), 0.0
                     )
                     for minute in range(change["at"], end):
                         numbers[minute] = (
@@ -304,7 +297,7 @@ def _selected(
 ) -> list[str]:
     """The series of a metric on a node; a metric that the healthy cluster lacks is a new series."""
     labels = {
-        **dict(_LABELS.findall(metric)),
+        **dict(LABELS.findall(metric)),
         **{str(key): str(value) for key, value in change.get("labels", {}).items()},
     }
     labels |= {"gpu": str(change["gpu"])} if "gpu" in change else {}
@@ -330,38 +323,6 @@ def _selected(
     keys = [_key(node, exporter, name, item) for item in each]
     values.update({key: [None] * (story.minutes + 1) for key in keys})
     return keys
-
-
-@lru_cache(maxsize=10_000)
-def _encoded(numbers: tuple[float | None, ...]) -> str:
-    """Return the values as promtool reads them, runs of equal or evenly growing values together.
-
-    promtool makes one text of all series again for each, so it must be short.
-    """
-    words: list[str] = []
-    start = 0
-    while start < len(numbers):
-        value, end = numbers[start], start + 1
-        if value is None:
-            while end < len(numbers) and numbers[end] is None:
-                end += 1
-            words.append(f"_x{end - start}")
-        elif value == _STALE or not math.isfinite(value):
-            # promtool has no repetition of them.
-            words.append("stale" if value == _STALE else f"{value}".replace("nan", "NaN").replace("inf", "Inf"))
-        else:
-            after = numbers[end] if end < len(numbers) else None
-            step = 0.0 if after is None or not math.isfinite(after) else float(f"{after - value:.15g}")
-            # promtool adds the step again and again.
-            reached = value + step
-            while end < len(numbers) and numbers[end] == reached:
-                end, reached = end + 1, reached + step
-            # Two that differ may begin a run of the second.
-            end = start + 1 if step and end < start + 3 else end
-            grows = f"{step:+.15g}" if step else ""
-            words.append(f"{value:.15g}" + (f"{grows}x{end - start - 1}" if end > start + 1 else ""))
-        start = end
-    return " ".join(words)
 
 
 @dataclass(frozen=True)
@@ -487,12 +448,12 @@ def healthy_rules() -> story_rules.Known:
     names = {story_rules.name_of(rule) for group in groups for rule in group["rules"]} - story_rules.PROBLEMS
     query = f'{{__name__=~"{"|".join(sorted(names - rare.keys()))}"}}'
     queries = [(query, minute) for minute in (*range(_BEGINS + 1), _SHORT)]
-    printed = _answers(groups, sent(healthy), [*queries, ('last_over_time({__name__=~"begins:.*"}[1h])', _SHORT + 1)])
+    printed = answers(groups, sent(healthy), [*queries, ('last_over_time({__name__=~"begins:.*"}[1h])', _SHORT + 1)])
     begun = {*re.findall(r'__name__="(begins:\d+)"', printed.pop(_SHORT + 1, ""))}
     found: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for minute, text in sorted(printed.items()):
         for labels, value in re.findall(r"(\{[^{}]*\}) ([^\s,]+)", text):
-            name = dict(_LABELS.findall(labels))["__name__"]
+            name = dict(LABELS.findall(labels))["__name__"]
             series = name + labels.replace(f'__name__="{name}", ', "")
             found.setdefault(name, {}).setdefault(series, []).append((minute, float(value)))
     return story_rules.Known(
@@ -549,78 +510,6 @@ def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[
         for key, (first, value) in steady[name].items()
         for begin in (first + (last > writer[name]),)
     }
-
-
-def read_by(
-    rules: Sequence[story_rules.Rule], values: Mapping[str, list[float | None]]
-) -> dict[str, list[float | None]]:
-    """Return the samples that one of the rules reads."""
-    read = frozenset[str]().union(*map(story_rules.reads, rules))
-    return {key: numbers for key, numbers in values.items() if key.partition("{")[0] in read}
-
-
-def evaluate(
-    groups: Sequence[story_rules.Group],
-    values: Mapping[str, list[float | None]],
-    minutes: int,
-    more: str = "",
-    last: str = "",
-) -> dict[int, list[dict[str, str]]]:
-    """Return the labels of the alerts that fire in each minute.
-
-    Args:
-        groups: Rules.
-        values: Samples. What no rule reads is left out.
-        minutes: How long.
-        more: PromQL of other series to return, after the alerts.
-        last: The same in the last minute.
-    """
-    query = 'ALERTS{alertstate="firing", alertname!="Watchdog"}' + more
-    queries = [*((query, minute) for minute in range(minutes)), (query + last, minutes)]
-    firing: dict[int, list[dict[str, str]]] = {}
-    for minute, printed in _answers(groups, values, queries).items():
-        every = [dict(_LABELS.findall(labels)) for labels in re.findall(r"\{([^{}]*)\}", printed)]
-        firing[minute] = [{"alertname": labels.get("problem", ""), **labels} for labels in every]
-    return dict(sorted(firing.items()))
-
-
-def _answers(
-    groups: Sequence[story_rules.Group], values: Mapping[str, list[float | None]], queries: Sequence[tuple[str, int]]
-) -> dict[int, str]:
-    """Return what promtool prints for each query, by its minute."""
-    # Nobody reads the texts of an alert: promtool would make them every minute.
-    groups = [
-        {**group, "rules": [{key: rule[key] for key in rule if key != "annotations"} for rule in group["rules"]]}
-        for group in groups
-    ]
-    values = read_by([rule for group in groups for rule in group["rules"]], values)
-    # As one series: promtool adds the next to a copy of the text of those before it.
-    series = "\n".join(f"{key} {_encoded(tuple(numbers))}" for key, numbers in values.items())
-    test = {
-        "interval": "1m",
-        "input_series": [{"series": series}],
-        "promql_expr_test": [{"expr": query, "eval_time": f"{minute}m"} for query, minute in queries],
-    }
-    with tempfile.TemporaryDirectory() as directory:
-        (Path(directory) / "rules.yaml").write_text(json.dumps({"groups": groups}))
-        path = Path(directory) / "test.yaml"
-        # The slowest order: each group reads what those before it recorded a minute ago. promtool's own is by chance.
-        order = [group["name"] for group in reversed(groups)]
-        file = {"rule_files": ["rules.yaml"], "group_eval_order": order, "evaluation_interval": "1m", "tests": [test]}
-        path.write_text(json.dumps(file))
-        done = subprocess.run(["promtool", "test", "rules", path], capture_output=True, text=True, env=PROMTOOL)
-    output = done.stdout + done.stderr
-    assert done.returncode == 0 or "got:" in output, output
-    # Nothing is expected, so promtool prints what it got.
-    return {
-        _minutes(time): printed
-        for time, printed in re.findall(r"time: (\w+),\s+exp: ?[^\n]*\s+got: ?([^\n]*(?:\n(?! +expr:)[^\n]*)*)", output)
-    }
-
-
-def _minutes(text: str) -> int:
-    parts = re.findall(r"(\d+)([dhms])", text)
-    return sum(int(number) * {"d": 1440, "h": 60, "m": 1, "s": 0}[unit] for number, unit in parts)
 
 
 @cache

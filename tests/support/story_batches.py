@@ -18,15 +18,14 @@ from support.stories import (
     Played,
     Story,
     concerned,
-    evaluate,
     problem_query,
-    read_by,
     recorded_samples,
     rule_groups,
     sent,
     stories,
     unsteady_query,
 )
+from support.story_runs import evaluate, read_by
 
 Identity = tuple[str, str, str]
 _MOST = 32

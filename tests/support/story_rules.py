@@ -223,8 +223,8 @@ def of_clusters(each: Mapping[int, Rule], clusters: int) -> Iterator[Rule]:
             expr = expr.replace(selector, "")
     else:
         # Prometheus looks for each that is named.
-        others = [number for number in range(clusters) if number not in each]
-        operator, numbers = ("!~", others) if len(others) < len(each) else ("=~", list(each))
+        out = [number for number in range(clusters) if number not in each]
+        operator, numbers = ("!~", out) if len(out) < len(each) else ("=~", [*each])
         expr = expr.replace('cluster="llama"', f'cluster{operator}"{"|".join(map(str, numbers))}"')
     assert "llama" not in expr, expr
     yield {**rule, "expr": expr}
