@@ -1,4 +1,4 @@
-"""What an expression needs for a result, and the expression without terms that have none."""
+"""Needs of an expression for a result, and the expression without terms that have none."""
 
 import re
 from abc import ABC, abstractmethod

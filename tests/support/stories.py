@@ -25,7 +25,7 @@ _KEYS = {"at", "until", "nodes", "gpu", "device", "labels", "set", "grow", "stop
 _TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "also", "after", "pages", "world", "ends"}
 # Minutes of the longest story, at least.
 _LONGEST = 12 * 60
-# Minutes after which the healthy cluster is taken for steady, and the one in which that begins at the latest.
+# Minutes after which the healthy cluster is assumed to be steady, and the last one in which that may begin.
 _SHORT, _BEGINS = 30, 3
 
 
@@ -450,16 +450,16 @@ def healthy_rules() -> story_rules.Known:
     queries = [(query, minute) for minute in (*range(_BEGINS + 1), _SHORT)]
     printed = answers(groups, sent(healthy), [*queries, ('last_over_time({__name__=~"begins:.*"}[1h])', _SHORT + 1)])
     begun = {*re.findall(r'__name__="(begins:\d+)"', printed.pop(_SHORT + 1, ""))}
-    found: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    by_name: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for minute, text in sorted(printed.items()):
         for labels, value in re.findall(r"(\{[^{}]*\}) ([^\s,]+)", text):
             name = dict(LABELS.findall(labels))["__name__"]
             series = name + labels.replace(f'__name__="{name}", ', "")
-            found.setdefault(name, {}).setdefault(series, []).append((minute, float(value)))
+            by_name.setdefault(name, {}).setdefault(series, []).append((minute, float(value)))
     return story_rules.Known(
         steady={
             name: {key: values[0] for key, values in series.items()}
-            for name, series in found.items()
+            for name, series in by_name.items()
             if all(_keeps(values, printed) for values in series.values())
         },
         # The shortest.

@@ -76,23 +76,23 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
     """Return the alerts that fire in each story."""
     minutes = max(story.minutes for story in batch)
     each = [concerned(story) for story in batch]
-    samples = [{**sent(story), **recorded_samples(story, own)} for story, own in zip(batch, each, strict=True)]
-    concerning = [[rule for group in own for rule in group["rules"]] for own in each]
+    samples = [{**sent(story), **recorded_samples(story, groups)} for story, groups in zip(batch, each, strict=True)]
+    concerning = [[rule for group in groups for rule in group["rules"]] for groups in each]
     wanted = [{*map(id, rules)} for rules in concerning]
     groups = []
     for same in zip(*(rule_groups(story) for story in batch), strict=True):
         rules = [
             rule
-            for one in zip(*(group["rules"] for group in same), strict=True)
+            for rule_of_each in zip(*(group["rules"] for group in same), strict=True)
             for rule in story_rules.of_clusters(
-                {n: rule for n, rule in enumerate(one) if id(rule) in wanted[n]}, len(batch)
+                {n: rule for n, rule in enumerate(rule_of_each) if id(rule) in wanted[n]}, len(batch)
             )
         ]
         groups += [{**same[0], "rules": rules}] if rules else []
     values = {
         story_rules.in_cluster(number, key): numbers
-        for number, (rules, own) in enumerate(zip(concerning, samples, strict=True))
-        for key, numbers in read_by(rules, own).items()
+        for number, (rules, series) in enumerate(zip(concerning, samples, strict=True))
+        for key, numbers in read_by(rules, series).items()
     }
     more = "".join(problem_query(story, str(number)) for number, story in enumerate(batch))
     # The healthy cluster's is the longest.

@@ -70,7 +70,7 @@ def writes(rule: Rule) -> set[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What rules do in the healthy cluster.
+    """Results of rules in the healthy cluster.
 
     Args:
         steady: Series that keep their value, by the name that a rule records: the first minute, and the value.
