@@ -12,7 +12,7 @@ from pathlib import Path
 import jsii._type_checking
 import pytest
 
-from support import few_messages, one_process_kernel
+from support import few_messages, long_tests, one_process_kernel
 from support.cpu_time import CpuTime
 
 # Unit tests run without the template validation, which costs seconds per process; tests/stacks/test_strict.py
@@ -61,8 +61,8 @@ _SHARED = ("strict", "wheel")
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of such a fixture first, one after the other: a worker of xdist begins with neighbours.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests of such a fixture first, one after the other, and let each worker begin with long ones.
 
     So do tests of a module with the same value of the parameter that the module names as `TOGETHER`.
     """
@@ -75,6 +75,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return shared, places.setdefault(item.path, len(places)), str(values.get(parameter, ""))
 
     items.sort(key=place)
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    items[:] = long_tests.spread(items, lambda item: item.nodeid.partition("::")[0], workers)
 
 
 def pytest_collection_finish() -> None:

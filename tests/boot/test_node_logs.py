@@ -115,7 +115,7 @@ class Node:
         (room / "streams").mkdir()
         (room / "journal").touch()
         for name, text in (("journalctl", JOURNALCTL), ("aws", AWS)):
-            (room / "bin" / name).write_text(text.replace("/usr/bin/env python3", sys.executable))
+            (room / "bin" / name).write_text(text.replace("/usr/bin/env python3", f"{sys.executable} -IS"))
             (room / "bin" / name).chmod(0o755)
         self.entries = 0
 
@@ -151,7 +151,7 @@ class Node:
 
     def run(self, limit: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
         program = Path(scripts.__file__).parent / "_node_logs.py"
-        command = [sys.executable, str(program), "--once"]
+        command = [sys.executable, "-S", str(program), "--once"]
         return subprocess.run(
             command, env=self.environment, capture_output=True, text=True, timeout=180, preexec_fn=limit
         )

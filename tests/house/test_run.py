@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from run import DAEMONS
 from support import ROOT
 from support.cpu_time import CpuTime, used
+from support.long_tests import FILES, spread
 
 
 def test_tests_that_start_daemons_are_in_the_folders_that_run_them() -> None:
@@ -35,3 +36,22 @@ def test_cpu_time_of_all_workers_is_added() -> None:
         plugin.pytest_testnodedown(SimpleNamespace(workeroutput={"cpu_time": {"tests/a.py": seconds}}))
     plugin.pytest_testnodedown(SimpleNamespace())  # a worker that crashed
     assert plugin.seconds == {"tests/a.py": 3.5}
+
+
+def test_each_worker_begins_with_long_tests_whole_and_gets_as_many_as_the_others() -> None:
+    long = [file for group in FILES for file in group]
+    assert [file for file in long if not (ROOT / file).is_file()] == []
+    items = [(f"tests/short-{number}.py", number) for number in range(900)]
+    for file in long:
+        items += [(file, number) for number in range(3)]
+    order = spread(items, lambda item: item[0], 3)
+    assert sorted(order) == sorted(items)
+    each = len(order) // 3
+    chunks = [order[:each], order[each : 2 * each], order[2 * each :]]
+    begins = [sum(name in long for name, _ in chunk) for chunk in chunks]
+    assert all(name in long for chunk, count in zip(chunks, begins, strict=True) for name, _ in chunk[:count])
+    assert all(begins)
+    places = [{name for name, _ in chunk} for chunk in chunks]
+    assert all(sum(set(group) <= place for place in places) == 1 for group in FILES)
+    # Few tests, in the order of the files.
+    assert spread(items[:5], lambda item: item[0], 2) == items[:5]

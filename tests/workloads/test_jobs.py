@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,8 @@ OLD_STACK = (
     "NCCL_BUFFSIZE",
     "NCCL_SOCKET_IFNAME",
 )
-RENDERED = [(example, job) for example in EXAMPLES for job in slurm_jobs(load(str(example)))]
+cluster_of = cache(load)
+RENDERED = [(example, job) for example in EXAMPLES for job in slurm_jobs(cluster_of(str(example)))]
 
 
 def options(job: JobFile) -> dict[str, str]:
@@ -44,12 +46,12 @@ def job_of(cluster: ClusterFile, path: str) -> JobFile:
 
 
 def example(name: str) -> ClusterFile:
-    return load(str(ROOT / "examples" / f"{name}.yaml"))
+    return cluster_of(str(ROOT / "examples" / f"{name}.yaml"))
 
 
 @pytest.mark.parametrize(("example", "job"), RENDERED, ids=lambda value: getattr(value, "stem", None) or value.path)
 def test_every_job_file_is_valid_bash_with_slurm_options(example: Path, job: JobFile) -> None:
-    cluster = load(str(example))
+    cluster = cluster_of(str(example))
     queue = next(item for item in queue_shapes(cluster) if job.path.startswith(f"{item.name}/"))
     output = options(job)
     assert output["--partition"] == queue.name
