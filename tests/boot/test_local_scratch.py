@@ -271,7 +271,8 @@ def test_what_somebody_else_made_is_never_formatted(
     it.hold(it.disks[-1], *held)
     before = [it.holds(disk) for disk in it.disks]
     reason = fails(it)
-    assert reason.startswith(f"/dev/{it.disks[-1]} holds {named}, which was not made here; if nobody needs it: wipefs")
+    disk = f"/dev/{it.disks[-1]}"
+    assert reason.startswith(f"{disk} holds {named}, which this script did not create; if it is not needed: wipefs")
     assert [it.holds(disk) for disk in it.disks] == before
     assert it.formatted == it.calls("mdadm") == []
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ultracluster.boot._lifecycle_script import NodeScript
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, program
-from ultracluster.boot._node_script import NodeScript
 
 #: Path of the prolog on a node.
 BOOT_GUARD = f"{PROGRAM}boot-guard"

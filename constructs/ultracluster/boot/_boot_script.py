@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ultracluster.boot import scripts
-from ultracluster.boot._mounts import Mount, check_mount_points
-from ultracluster.boot._node_files import NodeBoot, NodeFile, tar
-from ultracluster.boot._node_script import (
+from ultracluster.boot._lifecycle_script import (
     LONGEST_SCRIPT_ARGUMENT,
     MOST_SCRIPT_ARGUMENTS,
     MOST_SCRIPT_BYTES,
@@ -16,6 +14,8 @@ from ultracluster.boot._node_script import (
     NodeScript,
     OnError,
 )
+from ultracluster.boot._mounts import Mount, check_mount_points
+from ultracluster.boot._node_files import NodeBoot, NodeFile, tar
 from ultracluster.boot._paths import MOUNT_PATH
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 

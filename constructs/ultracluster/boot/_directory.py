@@ -53,11 +53,7 @@ class Directory:
     certificates: str | None = None
 
     def configuration(self, homes: str) -> str:
-        """Return sssd.conf without the line of the password, which belongs to its end.
-
-        Args:
-            homes: Directory of the homes.
-        """
+        """Return sssd.conf without the line of the password, which belongs to its end."""
         lines = [
             "[sssd]",
             "services = nss, pam, ssh",
@@ -87,11 +83,6 @@ def directory_boot(directory: Directory, *, region: str, homes: str) -> NodeBoot
     """Return the files and units that configure sssd before Slurm starts, and again every hour.
 
     Nodes whose image lacks sssd install `sssd-ldap`, `sssd-tools`, `libnss-sss` and `libpam-sss` at the first boot.
-
-    Args:
-        directory: The directory.
-        region: Region of the secret.
-        homes: Directory of the homes.
     """
     service = oneshot(
         "Users of the directory",

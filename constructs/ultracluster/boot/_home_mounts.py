@@ -83,13 +83,7 @@ def efs_mount(*, file_system_id: str, dns_name: str, path: str, tls: bool) -> Mo
 
 
 def nfs_mount(*, server: str, export: str, path: str) -> Mount:
-    """Return the mount of a server that supports NFS 4.1, such as FSx for ONTAP, in clear with the NFS client.
-
-    Args:
-        server: DNS name or address.
-        export: Path on the server.
-        path: Mount point on the node.
-    """
+    """Return the mount of a server that supports NFS 4.1, such as FSx for ONTAP, in clear with the NFS client."""
     options = ",".join(("nfsvers=4.1", *_PATIENT, *_AT_BOOT))
     return Mount(
         device=f"{server}:{export}", path=_checked(path), type="nfs4", options=options, after=(NFS_CLIENT_UNIT,)

@@ -7,11 +7,7 @@ _SUDOERS = f"ALL ALL=(root) NOPASSWD: {PROGRAM}import-image\n"
 
 
 def images_boot(shared: str) -> NodeBoot:
-    """Return the program that imports an image once for all users, and the rule that lets them run it.
-
-    Args:
-        shared: Mount that all nodes share.
-    """
+    """Return the program that imports an image once for all users, and the rule that lets them run it."""
     return NodeBoot(
         files=(
             program("import-image", in_place=True),

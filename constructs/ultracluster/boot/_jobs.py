@@ -14,13 +14,7 @@ def jobs_parameter(cluster: str) -> str:
 
 
 def jobs_boot(*, cluster: str, region: str, directory: str) -> NodeBoot:
-    """Return the files and units of a login node that write the job files, and apply changes within ten minutes.
-
-    Args:
-        cluster: Name of the cluster.
-        region: Region of the parameter.
-        directory: Absolute path of the directory, on a file system that all nodes mount.
-    """
+    """Return the files and units of a login node that write the job files, and apply changes within ten minutes."""
     command = f"ExecStart={PROGRAM}jobs --parameter {jobs_parameter(cluster)} --region {region} --directory {directory}"
     service = oneshot(
         "Job files of the cluster",

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import replace
 
 from ultracluster.boot import scripts
-from ultracluster.boot._node_script import NodeScript
+from ultracluster.boot._lifecycle_script import NodeScript
 
 # The number is ours: as many as the breaker drains in a group of 64 nodes.
 _MOST = 3

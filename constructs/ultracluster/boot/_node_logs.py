@@ -4,8 +4,8 @@ import base64
 import posixpath
 
 from ultracluster.boot import scripts
+from ultracluster.boot._lifecycle_script import OWN_SCRIPTS, NodeScript
 from ultracluster.boot._node_files import AFTER_NETWORK, PROGRAM, NodeFile, tar, unit_file
-from ultracluster.boot._node_script import OWN_SCRIPTS, NodeScript
 
 _JOB_OUTPUT = "ultracluster_job_output.py"
 _UNIT = "\n".join(

@@ -57,13 +57,7 @@ class SlurmAccount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlurmUser:
-    """A user of Slurm.
-
-    Args:
-        name: The name on the nodes.
-        accounts: Accounts of the user's jobs; the first is the default.
-        admin: The user is a Slurm administrator.
-    """
+    """A user of Slurm."""
 
     name: str
     accounts: Sequence[str]

@@ -194,13 +194,7 @@ def slurm_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
 
 
 def mount_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: LustreClient) -> NodeBoot:
-    """Return the files and units of the clients that mounts need: EFA for Lustre, and NFS.
-
-    Args:
-        instance_type: Type of the node.
-        mounts: Mounts of the node.
-        lustre: Client settings for Lustre file systems with EFA.
-    """
+    """Return the files and units of the clients that mounts need: EFA for Lustre, and NFS."""
     boots: list[NodeBoot] = []
     if any(LUSTRE_EFA_UNIT in mount.after for mount in mounts):
         boots.append(lustre.boot(instance_type))

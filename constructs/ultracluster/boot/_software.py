@@ -1,6 +1,5 @@
 """Installation of the software of a Slurm node: at the first boot, and when an image is built."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from ultracluster.boot import scripts
@@ -71,12 +70,7 @@ def software_script(
         arguments += ["--internet", "no"]
     return BootScript(
         text=install_program(architecture),
-        arguments=(*arguments, *_ordered(items)),
+        arguments=(*arguments, *dict.fromkeys(items)),
         name="ultracluster-software",
         on_error="CONTINUE",
     )
-
-
-def _ordered(items: Sequence[SoftwareItem]) -> tuple[SoftwareItem, ...]:
-    """Return each item once."""
-    return tuple(dict.fromkeys(items))

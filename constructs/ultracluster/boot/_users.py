@@ -16,13 +16,11 @@ UIDS = range(2_000, 60_000)
 _USER = shared("slurm-user")
 #: As `useradd` of Debian takes it, without capitals.
 USER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
-# Those that images, Slurm and Systems Manager have, and what sudo would take for a group's.
-_TAKEN = frozenset(
-    (
-        *("root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "backup"),
-        *("list", "irc", "nobody", "admin", "sudo", "adm", "docker", "ubuntu", "ec2-user", "ssm-user", "slurm"),
-        *("munge", "sshd", "www-data", "systemd-network", "nvidia-persistenced"),
-    )
+#: Users of images, Slurm and Systems Manager, and a name that sudo would take for a group's.
+RESERVED_USERS = (
+    *("root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "backup"),
+    *("list", "irc", "nobody", "admin", "sudo", "adm", "docker", "ubuntu", "ec2-user", "ssm-user", "slurm"),
+    *("munge", "sshd", "www-data", "systemd-network", "nvidia-persistenced"),
 )
 # https://man.openbsd.org/sshd#AUTHORIZED_KEYS_FILE_FORMAT (read 2026-11-21); DSA is gone from OpenSSH. The bar parts
 # fields of the record, so that no comment has one.
@@ -80,7 +78,7 @@ def check_user_name(name: str) -> list[str]:
             "a user's name has 1 to 32 lower-case letters, digits, hyphens and underscores and begins with a letter, "
             f"got {name!r}"
         ]
-    return [f"{name} is a user of the image or of a service; choose another name"] if name in _TAKEN else []
+    return [f"{name} is a user of the image or of a service; choose another name"] if name in RESERVED_USERS else []
 
 
 def users_path(cluster: str) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.node_boot import Node
 from ultracluster.boot import BootScript, Mount, NodeBoot, NodeFile, boot_script, system_boot
-from ultracluster.boot._node_script import MOST_SCRIPT_BYTES
+from ultracluster.boot._lifecycle_script import MOST_SCRIPT_BYTES
 
 FSX = Mount(device="fs-0@tcp:/abc", path="/fsx", type="lustre", options="noatime,flock", after=("efa.service",))
 HOME = Mount(device="fs-1:/home", path="/home", type="nfs", options="nfsvers=4.1")

@@ -24,28 +24,14 @@ limit=${ULTRACLUSTER_CHECK_LIMIT:-10}
 patience=0
 recent=0
 forget=no
-code=1
+# shellcheck disable=SC2034 # status.sh reads them
+script=health-check result=$health/devices code=1
 gpus=0 nvlinks=0 efa=0 xids="" nvlink_xids="" nvlink_harmless=""
 problems=""
 
-state() {
-    mkdir -p "$health"
-    # Also written without the lock, by a check that could not have it.
-    printf '%s\n' "$1" >"$health/.devices.$$"
-    mv "$health/.devices.$$" "$health/devices"
-}
-
-fail() {
-    trap - ERR
-    state "failed: $*" || true
-    echo "health-check: failed: $*" >&2
-    exit "$code"
-}
-
-usage() { code=2 && fail "$@"; }
 problem() { problems+="${problems:+; }$*"; }
 
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+#INCLUDE status.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -195,7 +181,7 @@ check_xids() {
 #INCLUDE recovery-actions.sh
 
 # The fifth field of chronyc tracking is the offset of the clock in seconds: 0 as well while chrony has no server, which
-# is no proof that the time is wrong. A credential of Slurm lives for 60 s (DEFAULT_TTL in
+# is no proof that the time is wrong. A credential of Slurm is valid for 60 s (DEFAULT_TTL in
 # https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
 # every step of a job would fail, long before the job reports it.
 check_clock() {
@@ -254,24 +240,17 @@ check_all() {
 
 # Succeed if the last result is recent; it is the result of this check then.
 take_recent() {
-    local written result
+    local written last
     [ "$recent" -gt 0 ] && [ "$forget" = no ] || return 1
     written=$(stat -c %Y "$health/devices" 2>/dev/null) || return 1
     # A result of the future is of a time of day that was corrected.
     [ "$written" -le "$EPOCHSECONDS" ] && [ $((EPOCHSECONDS - written)) -le "$recent" ] || return 1
-    read -r result <"$health/devices" || return 1
-    [ "$result" != ok ] || return 0
+    read -r last <"$result" || return 1
+    [ "$last" != ok ] || return 0
     # The state stays as old as it is: jobs that start often would renew it for ever.
-    echo "health-check: $result" >&2
+    log "$last" >&2
     trap - ERR
     exit 1
-}
-
-# Print the seconds since the boot.
-uptime() {
-    local up
-    read -r up _ </proc/uptime
-    echo "${up%.*}"
 }
 
 main() {

@@ -87,7 +87,7 @@ check_nodes() {
     done
 }
 
-# Run the all-reduce on a pair. What the judge says is in $here/PAIR.judged, and the bandwidth of the largest in .found.
+# Run the all-reduce on a pair. The verdict is in $here/PAIR.judged, and the bandwidth of the largest in .found.
 run_pair() {
     local first=$1 second=$2 name=$1,$2
     NCCL_DEBUG=INFO timeout --kill-after=5 "$limit" srun --nodes=2 --ntasks="$((2 * gpus))" --ntasks-per-node="$gpus" \

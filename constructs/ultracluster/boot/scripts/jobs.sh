@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the job files of the cluster into a directory that all nodes have, and follows changes.
+# Write the job files of the cluster into a directory that all nodes have, and follow changes.
 # Usage: ultracluster-jobs --parameter /ultracluster/NAME/jobs --region REGION --directory DIRECTORY
 # The parameter holds URL SHA256 of an archive. Each archive has a directory of its own, DIRECTORY/VERSION, which never
 # changes, and DIRECTORY/current is a link to the newest. All belong to root: users edit copies.

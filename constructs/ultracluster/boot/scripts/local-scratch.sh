@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Create a node one scratch volume over its local NVMe disks, at one path whatever the image:
+# Create a node one scratch volume over its local NVMe disks, at one path whatever the image.
+#
 #   local-scratch.sh [--path /scratch] [--disks N] [--container-store yes|no] [--stripe make|use]
 #
 #   --disks            disks that the instance type has; fewer are a failure. 0: whatever there is (the default)
@@ -18,27 +19,10 @@ path=/scratch
 expected=0
 store=yes
 stripe="make"
-code=1
+# shellcheck disable=SC2034 # status.sh reads them
+script=local-scratch result=$root/run/ultracluster/health/local-scratch code=1
 
-state() {
-    local file=$root/run/ultracluster/health/local-scratch
-    mkdir -p "${file%/*}"
-    printf '%s\n' "$1" >"${file%/*}/.new"
-    mv "${file%/*}/.new" "$file"
-}
-
-log() { echo "local-scratch: $*"; }
-
-fail() {
-    trap - ERR
-    state "failed: $*" || true
-    log "failed: $*" >&2
-    exit "$code"
-}
-
-usage() { code=2 && fail "$@"; }
-
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+#INCLUDE status.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -144,7 +128,7 @@ format() {
     mkfs.xfs -q -K "${@:2}" -L "$label" -l su=32k "$1" || fail "mkfs.xfs could not format $1"
 }
 
-refuse() { fail "$1 holds $2, which was not made here; if nobody needs it: wipefs --all $1, and run this again"; }
+refuse() { fail "$1 holds $2, which this script did not create; if it is not needed: wipefs --all $1, and run this again"; }
 
 # Set volume to our own file system, made if need be.
 make_volume() {

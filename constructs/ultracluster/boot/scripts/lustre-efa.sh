@@ -29,15 +29,10 @@ log=$root/run/ultracluster/lustre-efa.log
 # What install-software.sh reports of the tool.
 installed=$root/run/ultracluster/software/lustre-efa-tool
 interfaces="" gds=no bundle="" sha256="" required=no
-code=1
+# shellcheck disable=SC2034 # status.sh reads them
+script=lustre-efa result=$root/run/ultracluster/health/lustre-efa code=1
 
-state() {
-    mkdir -p "$root/run/ultracluster/health"
-    printf '%s\n' "$1" >"$root/run/ultracluster/health/.lustre-efa"
-    mv "$root/run/ultracluster/health/.lustre-efa" "$root/run/ultracluster/health/lustre-efa"
-}
-
-log() { echo "lustre-efa: $*"; }
+#INCLUDE status.sh
 
 fail() {
     trap - ERR
@@ -52,12 +47,6 @@ fail() {
     exit "$code"
 }
 
-usage() {
-    code=2
-    fail "$@"
-}
-
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
 read_arguments() {
     while [ $# -gt 0 ]; do

@@ -29,35 +29,10 @@ reads=4
 list=$root/etc/ultracluster/mounts
 limit=5
 first=120
-code=1
+# shellcheck disable=SC2034 # status.sh reads them
+script=mount-check result=$health/mounts code=1
 
-state() {
-    mkdir -p "$health"
-    printf '%s\n' "$1" >"$health/.mounts"
-    mv "$health/.mounts" "$health/mounts"
-    # When, for health-check.sh: by seconds since the boot, because the time of day may be corrected.
-    uptime >"$run/checked"
-}
-
-uptime() {
-    local up
-    read -r up _ </proc/uptime
-    echo "${up%.*}"
-}
-
-fail() {
-    trap - ERR
-    state "failed: $*" || true
-    echo "mount-check: failed: $*" >&2
-    exit "$code"
-}
-
-usage() {
-    code=2
-    fail "$@"
-}
-
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+#INCLUDE status.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -292,7 +267,9 @@ main() {
             check_all
         done
     fi
-    write_metrics || echo "mount-check: no metrics" >&2
+    # When, for health-check.sh.
+    uptime >"$run/checked"
+    write_metrics || log "no metrics" >&2
     [ -z "$reason" ] || fail "$reason"
     state "ok${notes:+: $notes}"
 }

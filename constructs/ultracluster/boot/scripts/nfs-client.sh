@@ -15,27 +15,12 @@ export NEEDRESTART_SUSPEND=1
 
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
-health=$root/run/ultracluster/health
 # At its first boot a node updates itself, and two of apt do not go together: seconds to wait for the other one.
 wait=300
-code=1
+# shellcheck disable=SC2034 # status.sh reads them
+script=nfs-client result=$root/run/ultracluster/health/nfs-client code=1
 
-state() {
-    mkdir -p "$health"
-    printf '%s\n' "$1" >"$health/.nfs-client"
-    mv "$health/.nfs-client" "$health/nfs-client"
-}
-
-log() { echo "nfs-client: $*"; }
-
-fail() {
-    trap - ERR
-    state "failed: $*" || true
-    log "failed: $*" >&2
-    exit "$code"
-}
-
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+#INCLUDE status.sh
 
 is_there() { command -v mount.nfs4 >/dev/null; }
 
@@ -63,10 +48,7 @@ find_installer() {
 
 main() {
     local package install try
-    if [ $# -gt 0 ]; then
-        code=2
-        fail "takes no arguments, got $*"
-    fi
+    [ $# -eq 0 ] || usage "takes no arguments, got $*"
     if is_there; then
         log "the NFS client is there already"
         state ok

@@ -15,13 +15,13 @@ PORT = int(os.environ.get("ULTRACLUSTER_GATE_PORT", 29_600))
 PAIR_SECONDS = float(os.environ.get("ULTRACLUSTER_GATE_LIMIT", 300))
 
 
-def run_pair(address: str, place: int, facts: dict[str, Any]) -> dict[str, Any]:
-    """Run an all-reduce with another pod, a process for each GPU. `place` is 0 for the pod at the address, else 1."""
+def run_pair(address: str, half: int, facts: dict[str, Any]) -> dict[str, Any]:
+    """Run an all-reduce with another pod, a process for each GPU. `half` is 0 for the pod at the address, else 1."""
     gpus, sizes = max(1, facts["gpus"]), ",".join(map(str, facts["sizes"]))
-    words = [sys.executable, __file__, address, str(PORT + 1), str(2 * gpus), sizes]
+    command = [sys.executable, __file__, address, str(PORT + 1), str(2 * gpus), sizes]
     environment = {**os.environ, "NCCL_DEBUG": "INFO"}
     processes = [
-        subprocess.Popen([*words, str(place * gpus + gpu), str(gpu)], env=environment, text=True,
+        subprocess.Popen([*command, str(half * gpus + gpu), str(gpu)], env=environment, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         for gpu in range(gpus)
     ]  # fmt: skip
@@ -43,7 +43,7 @@ def run_pair(address: str, place: int, facts: dict[str, Any]) -> dict[str, Any]:
     if facts["efa"] and "Selected provider is efa" not in outputs[0]:
         return {"error": "did not run over EFA"}
     last = outputs[0].strip().rpartition("\n")[2]
-    result: dict[str, Any] = json.loads(last) if place == 0 else {}
+    result: dict[str, Any] = json.loads(last) if half == 0 else {}
     return result
 
 
@@ -73,9 +73,9 @@ def all_reduce(address: str, port: int, world: int, sizes: Sequence[int], rank: 
         bandwidths[size] = size / seconds * 2 * (world - 1) / world / 1e9
         del values
     dist.destroy_process_group()
-    print(json.dumps({"found": bandwidths}), flush=True)
+    print(json.dumps({"rates": bandwidths}), flush=True)
 
 
 if __name__ == "__main__":
-    where, port_of, ranks, amounts, rank_of, gpu_of = sys.argv[1:]
-    all_reduce(where, int(port_of), int(ranks), list(map(int, amounts.split(","))), int(rank_of), int(gpu_of))
+    address, port, world, sizes, rank, gpu = sys.argv[1:]
+    all_reduce(address, int(port), int(world), [int(size) for size in sizes.split(",")], int(rank), int(gpu))

@@ -6,8 +6,8 @@ the pairs. Each pod of a slow pair is tested again, with a pod of a good pair: t
 
 The pod on a bad node cordons this node, and all pods end with exit code 86: the gang restarts on another node. What
 runs on the node goes on. If more nodes are bad than the limit allows, or no other node is free of a cordon, the gang
-starts on all nodes, and the annotation of the bad ones rings an alert. So it does in the mode observe; in the mode off,
-no all-reduce runs. If a test cannot run, the gang starts: the gate never keeps it from its start.
+starts on all nodes, and the annotation of the bad ones raises an alert. The same applies in the mode observe; in the
+mode off, no all-reduce runs. If a test cannot run, the gang starts.
 
 ULTRACLUSTER_GATE: nccl, nodes or no. ULTRACLUSTER_NODES: pods of the gang. ULTRACLUSTER_GATE_HEAD: address of its first
 pod. ULTRACLUSTER_GATE_FACTS: JSON with what nodes have, the floors, and the limit. ULTRACLUSTER_NODE: name of the node.
@@ -78,7 +78,7 @@ def judge(
 ) -> Generator[list[Pair], list[Result], dict[int, str]]:
     """Yield rounds of pairs, receive their results, and return the reasons of bad pods by index.
 
-    A result is {"error": text} or {"found": {bytes: GB/s}}, with the floors of `facts`, also by bytes.
+    A result is {"error": text} or {"rates": {bytes: GB/s}}, with the floors of `facts`, also by bytes.
     """
     bad = {pod["index"]: pod["reason"] for pod in pods if pod["reason"]}
     rest = [pod["index"] for pod in pods if not pod["reason"]]
@@ -106,7 +106,7 @@ def judge(
 
 
 def _rates(result: Result) -> dict[int, float]:
-    return {int(size): float(rate) for size, rate in result.get("found", {}).items()}
+    return {int(size): float(rate) for size, rate in result.get("rates", {}).items()}
 
 
 def slow(result: Result, floors: dict[str, float], least: float) -> str:

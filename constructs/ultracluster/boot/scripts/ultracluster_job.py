@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -55,25 +55,23 @@ class Job:
         state: str | None = None,
         every: float = 5,
     ) -> None:
-        environment = os.environ
-        rank = environment.get("RANK") or environment.get("SLURM_PROCID") or "0"
+        rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or "0"
         self.values: dict[str, float] = defaultdict(float, train_finished=0)
-        self.values["train_restarts_total"] = sum(int(environment.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
+        self.values["train_restarts_total"] = sum(int(os.environ.get(f"{by}_RESTART_COUNT") or 0) for by in _RESTART)
         self.lost: dict[str, float] = {"startup": 0, "checkpoint": 0, "repeated": 0}  # seconds, by cause
         self._flops, self._every, self._tokens, self._warned = flops_per_token, every, 0.0, False
-        self._peak = float(environment.get("ULTRACLUSTER_GPU_FLOPS") or 0) * int(environment.get("WORLD_SIZE") or 1)
-        self._directory = _directory(directory, environment) if rank == "0" else None
-        self._state = state or environment.get("ULTRACLUSTER_JOB_STATE")
+        self._peak = float(os.environ.get("ULTRACLUSTER_GPU_FLOPS") or 0) * int(os.environ.get("WORLD_SIZE") or 1)
+        self._directory = _directory(directory) if rank == "0" else None
+        self._state = state or os.environ.get("ULTRACLUSTER_JOB_STATE")
         self._highest = _highest(self._state)
-        is_first = environment.get("TORCHELASTIC_RESTART_COUNT", "0") == "0"  # torchrun's others begin later
-        self._started = float((is_first and environment.get("SLURM_JOB_START_TIME")) or time.time())
+        is_first = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") == "0"  # torchrun's others begin later
+        self._started = float((is_first and os.environ.get("SLURM_JOB_START_TIME")) or time.time())
         self._loss: Any = None
         self._last: float | None = None
         self._written = self._window = time.monotonic()
         if checkpoint_interval is not None:
             self.values["train_checkpoint_interval_seconds"] = checkpoint_interval
-        port = int(environment.get("ULTRACLUSTER_JOB_PORT") or 0) if rank == "0" else 0
-        if port:
+        if port := int(os.environ.get("ULTRACLUSTER_JOB_PORT") or 0) if rank == "0" else 0:
             self._serve(port)
         self.active = self._directory is not None or port > 0  # False if nothing is reported from here
         self.write()
@@ -102,7 +100,8 @@ class Job:
         self.values["train_tokens_total"] += tokens
         if loss is not None:
             self._loss = loss.detach() if hasattr(loss, "detach") else loss  # reading it waits for the GPU
-        self.values.update({} if mfu is None else {"train_mfu_ratio": mfu})
+        if mfu is not None:
+            self.values["train_mfu_ratio"] = mfu
         if now - self._written >= self._every:
             self.write()
 
@@ -117,14 +116,15 @@ class Job:
         finally:
             self.saving(False)
 
-    def saving(self, waits: bool = True, metric: str = "train_checkpoint_in_progress") -> None:
+    def saving(self, waits: bool = True) -> None:
         """Report that the training waits for a checkpoint from now on, or no longer does."""
-        self.values[metric] = waits
+        self.values["train_checkpoint_in_progress"] = waits
         self.write()
 
     def waiting(self, waits: bool = True) -> None:
         """Report that other ranks wait for what rank 0 does alone, such as an index of a data set, or no longer do."""
-        self.saving(waits, "train_waiting")
+        self.values["train_waiting"] = waits
+        self.write()
 
     def saved(self, seconds: float) -> None:
         """Report a complete checkpoint that took so many seconds of the training's time."""
@@ -263,8 +263,8 @@ def megatron(training: Any, **options: Any) -> Job:
         settings = training.get_args()
         done[:] = [done[0] + 1 if done else settings.iteration + 1]
         losses = result[0] if isinstance(result, tuple) and isinstance(result[0], dict) else {}
-        batch = getattr(settings, "global_batch_size", 0) * getattr(settings, "seq_length", 0)
-        job.step(done[0], tokens=batch, loss=losses.get("lm loss"))
+        tokens = getattr(settings, "global_batch_size", 0) * getattr(settings, "seq_length", 0)
+        job.step(done[0], tokens=tokens, loss=losses.get("lm loss"))
         return result
 
     def save(*args: Any, **kwargs: Any) -> Any:
@@ -275,8 +275,8 @@ def megatron(training: Any, **options: Any) -> Job:
     return job
 
 
-def _directory(given: str | None, environment: Mapping[str, str]) -> Path | None:
-    path = given or environment.get("ULTRACLUSTER_JOB_METRICS") or f"{_DIRECTORY}/{environment.get('SLURM_JOB_ID')}"
+def _directory(given: str | None) -> Path | None:
+    path = given or os.environ.get("ULTRACLUSTER_JOB_METRICS") or f"{_DIRECTORY}/{os.environ.get('SLURM_JOB_ID')}"
     return Path(path) if os.access(path, os.W_OK) and Path(path).is_dir() else None
 
 

@@ -47,7 +47,7 @@ class Reporting:
         self.automatic = self.job
         state = self
 
-        class Successor(first):  # type: ignore[misc]
+        class ProgramJob(first):  # type: ignore[misc]
             def __init__(self, **options: Any) -> None:
                 # Its port is in use already; the server there reports the values of this job.
                 os.environ.pop("ULTRACLUSTER_JOB_PORT", None)
@@ -60,10 +60,10 @@ class Reporting:
                 state.job = self
 
         if self.job.active:
-            ultracluster_job.Job = Successor
+            ultracluster_job.Job = ProgramJob
 
     @property
-    def succeeded(self) -> bool:
+    def replaced(self) -> bool:
         """True if the program reports itself."""
         return self.job is not self.automatic
 
@@ -73,7 +73,7 @@ class Reporting:
 
         def init(trainer: Any, *args: Any, **kwargs: Any) -> None:
             create(trainer, *args, **kwargs)
-            if not self.succeeded:
+            if not self.replaced:
                 trainer.add_callback(_with_mfu(ultracluster_job.hugging_face()))
 
         module.Trainer.__init__ = init
@@ -84,14 +84,14 @@ class Reporting:
 
         def init(trainer: Any, *args: Any, **kwargs: Any) -> None:
             create(trainer, *args, **kwargs)
-            if not self.succeeded:
+            if not self.replaced:
                 trainer.callbacks.insert(0, ultracluster_job.lightning())
 
         module.Trainer.__init__ = init
 
     def megatron(self, module: Any) -> None:
         """Wrap the functions of `megatron.training.training`."""
-        if not self.succeeded:
+        if not self.replaced:
             ultracluster_job.megatron(module)
 
     def optimizer(self, module: Any) -> None:

@@ -64,10 +64,6 @@ def node_scripts_boot(*, cluster: str, region: str) -> NodeBoot:
     """Return the program and units that fetch the files at each boot, and changes within `UPDATE_MINUTES`.
 
     They come first among the units: others run what this one fetches.
-
-    Args:
-        cluster: Name of the cluster.
-        region: Its region.
     """
     parameter = f"--parameter {node_scripts_parameter(cluster)} --region {region}"
     command = f"{PROGRAM}node-scripts {parameter} --group ${{NODE_GROUP}}"

@@ -162,12 +162,7 @@ def script_name(path: str | os.PathLike[str]) -> str:
 
 
 def read_script(path: str | os.PathLike[str], *, spare: int = 0) -> bytes | Message:
-    """Return the content of a file, or the error.
-
-    Args:
-        path: The file.
-        spare: Bytes that are added to the script later.
-    """
+    """Return the content of a file, or the error."""
     most = MOST_SCRIPT_BYTES - spare
     try:
         with open(path, "rb") as file:
@@ -216,11 +211,7 @@ def check_script_arguments(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def check_scripts(scripts: Sequence[tuple[str, str]]) -> Iterator[Message]:
-    """Yield the errors of the scripts of a node together.
-
-    Args:
-        scripts: Stage and name of each, those of the library included.
-    """
+    """Yield the errors of the scripts of a node together."""
     for stage in STAGES:
         names = [name for at, name in scripts if at == stage]
         if len(names) > MOST_SCRIPTS:
