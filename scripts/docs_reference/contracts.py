@@ -19,9 +19,9 @@ _ABOUT = """What each construct has for a CDK app, beside its own properties. Ea
 | usable as ... | constructs of the CDK accept it as this |
 
 Every construct: two of them fit in one stack; it may be in another stack than what it is given; if that is in another
-Region, it synthesizes by references of the CDK or names the argument; it synthesizes without account and Region; a
-permissions boundary set on the app reaches every role. `Tags.of(...)` reaches the resources of all of them, instances
-and volumes included, and arguments accept tokens, but for [the exceptions](#exceptions)."""
+Region, it synthesizes by references of the CDK, or an error names the argument; it synthesizes without account and
+Region; a permissions boundary set on the app reaches every role. `Tags.of(...)` reaches the resources of all of them,
+instances and volumes included, and arguments accept tokens, but for [the exceptions](#exceptions)."""
 
 _EXCEPTIONS = {"tags": "tags do not reach it", "tokens": "arguments are no tokens", "default_child": "no default child"}
 _WITHOUT = {

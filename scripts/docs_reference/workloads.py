@@ -53,7 +53,7 @@ def workloads_page() -> str:
         for row in WORKLOADS.values()
     ]  # fmt: skip
     images = [
-        (code(image.address), image.holds, ", ".join(image.architectures), image.source) for image in IMAGES.values()
+        (code(image.address), image.contents, ", ".join(image.architectures), image.source) for image in IMAGES.values()
     ]
     return page(
         "Workloads",

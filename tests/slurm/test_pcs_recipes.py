@@ -3,7 +3,8 @@
 Theirs: https://github.com/awslabs/awsome-distributed-ai at 95b939c (2026-07-23), below architectures/aws-pcs/assets:
 cluster.yaml, add-cng-p5.yaml, add-cng-p6-b200.yaml, add-cng-p6-b300.yaml; and
 https://github.com/aws-samples/aws-hpc-recipes at 009a29a (2026-08-07), recipes/pcs/getting_started/assets/
-pcs-iip-minimal.yaml (all read 2026-11-21). User data, image, logs and policies are compared in verification.md.
+pcs-iip-minimal.yaml (all read 2026-11-21). User data, image, logs and policies are compared in
+docs/decisions/0029-pcs-templates.md.
 """
 
 from collections.abc import Iterator
@@ -62,7 +63,7 @@ ROLE = {
     "AmazonSSMManagedInstanceCore": True,
     "AmazonS3ReadOnlyAccess": True,
 }
-#: Path -> value here, and the reason of the difference. docs/operations/verification.md has the same table.
+#: Path -> value here, and the reason of the difference. docs/decisions/0029-pcs-templates.md has the same table.
 DIFFERENCES: dict[str, tuple[Any, str]] = {
     "BlockDeviceMappings.0.Ebs.Encrypted": (True, "disks are encrypted"),
     "LaunchTemplateName": (None, "a template with a name can't be replaced"),
@@ -178,8 +179,8 @@ def test_interfaces_are_those_of_awss_templates(instance_type: str) -> None:
 
 
 def test_the_page_lists_every_difference_and_no_other() -> None:
-    page = (ROOT / "docs" / "operations" / "verification.md").read_text()
-    page = page.partition("## Compared with AWS's templates for PCS")[2].partition("\n## ")[0]
+    page = (ROOT / "docs" / "decisions" / "0029-pcs-templates.md").read_text()
+    page = page.partition("## AWS PCS")[2].partition("\n## ")[0]
     documented = {line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")}
     assert documented == set(DIFFERENCES)
     versions = {item.name: item.version for item in software.artefacts("x86_64")}
