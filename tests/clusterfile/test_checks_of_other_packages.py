@@ -50,6 +50,15 @@ def test_a_misspelt_key_hides_no_errors_of_the_keys_beside_it() -> None:
     ]
 
 
+def test_a_misspelt_key_hides_no_errors_that_need_the_defaults_of_other_keys() -> None:
+    section = "{admns: ['arn:aws:iam::123456789012:role/platform'], second-zone: use2-az1}"
+    assert problems(f"orchestrator: kubernetes\nkubernetes: {section}\n") == [
+        "nodes.train.count invalid-value",
+        "kubernetes.admns unknown-key",
+        "kubernetes.second-zone kubernetes-second-zone",
+    ]
+
+
 def test_names_are_checked_though_the_platform_cannot_be() -> None:
     assert problems(KUBERNETES) == ["nodes.train.count invalid-value", "kubernetes.teams.kube-system kubernetes-name"]
 

@@ -50,12 +50,7 @@ def group_table(cluster: "ClusterFile") -> "Table":
 
 
 def group_sentences(cluster: "ClusterFile", details: Callable[["NodeGroup", "ClusterFile"], list[str]]) -> list[str]:
-    """Return the lines on the node groups; equal ones of groups that follow each other are one line.
-
-    Args:
-        cluster: Cluster file.
-        details: Returns what the orchestrator adds on a group.
-    """
+    """Return the lines on the node groups; equal ones of groups that follow each other are one line."""
     rows = [(group, tuple(_about(group, cluster, details(group, cluster)))) for group in cluster.node_groups]
     return [
         f"{_names(alike)}: {sentence}"

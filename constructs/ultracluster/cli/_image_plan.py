@@ -23,14 +23,7 @@ _INSTANCES = 2
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Software:
-    """A line of the table of software.
-
-    Args:
-        name: Name.
-        version: Version.
-        proof: Checksum of the file, or the key that signs it.
-        source: URL, or the parent.
-    """
+    """A line of the table of software."""
 
     name: str
     version: str

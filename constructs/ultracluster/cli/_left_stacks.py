@@ -12,10 +12,6 @@ def belongs_to(cluster: str, stacks: Iterable[str]) -> Callable[[Mapping[str, An
 
     A name alone does not identify a cluster: `llama-Compute` may be somebody else's. The description of each stack ends
     in the name of its cluster. Stacks of a Stage have its name first, so that a second Stage is another cluster.
-
-    Args:
-        cluster: Name of the cluster.
-        stacks: Names of the stacks of its app.
     """
     pattern = re.compile(rf"(.*){re.escape(cluster)}-{_STACK}")
     stages = {match[1] for stack in stacks if (match := pattern.fullmatch(stack))}

@@ -26,15 +26,7 @@ def zone_for(instance_type: str, zone: str | None) -> str:
 
 
 def cluster_text(plan: Plan, *, name: str, zone: str, command: str, file: str) -> str:
-    """Return a commented cluster file for the nodes of a plan.
-
-    Args:
-        plan: A plan of training, RL or inference.
-        name: Name of the cluster.
-        zone: Zone id.
-        command: The command that made the plan.
-        file: Path of the cluster file.
-    """
+    """Return a commented cluster file for the nodes of a plan."""
     spares = int(plan.number("spare_nodes")) if "spare_nodes" in plan else 0
     lines = [
         "# Written by `ultracluster plan`; edit it freely. `ultracluster check` validates it.",

@@ -28,14 +28,7 @@ th:first-child,td:first-child,td:last-child,th:last-child{text-align:left}
 def report(
     title: str, inputs: Sequence[tuple[str, str]], results: Sequence[Candidate], front: Sequence[Candidate]
 ) -> str:
-    """Return the report.
-
-    Args:
-        title: Title.
-        inputs: Names and values of the inputs.
-        results: All candidates.
-        front: The Pareto candidates.
-    """
+    """Return the report."""
     types = list(dict.fromkeys(candidate.instance_type for candidate in results))
     has_price = any(candidate.dollars is not None for candidate in results)
     plots = [

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ultracluster.planning import Figure, Plan
 
+_COUNTED = ("GPUs", "days", "layers", "nodes", "parts", "replicas", "requests", "sequences", "steps", "units")
 _BYTES = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -51,4 +52,5 @@ def amount(number: float | None, figure: Figure) -> str:
     if figure.unit in ("USD", "USD/h"):
         return f"{number:,.2f} {figure.unit}"
     digits = f"{number:.4g}" if abs(number) >= 1e7 or abs(number) < 1000 else f"{number:,.0f}"
-    return f"{digits} {figure.unit}".rstrip()
+    unit = figure.unit[:-1] if digits == "1" and figure.unit in _COUNTED else figure.unit
+    return f"{digits} {unit}".rstrip()

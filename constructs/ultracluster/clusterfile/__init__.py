@@ -14,8 +14,6 @@ from ultracluster.clusterfile._loading import loads as loads
 from ultracluster.clusterfile._loading import locate as locate
 from ultracluster.clusterfile._loading import variant as variant
 from ultracluster.clusterfile._node_group import NodeGroup as NodeGroup
-from ultracluster.clusterfile._node_scripts import node_script as node_script
-from ultracluster.clusterfile._node_scripts import resolve_scripts as resolve_scripts
 from ultracluster.clusterfile._orchestrators import orchestrators as orchestrators
 from ultracluster.clusterfile._perimeter import perimeter_members as perimeter_members
 from ultracluster.clusterfile._problems import ClusterFileError as ClusterFileError
@@ -24,6 +22,8 @@ from ultracluster.clusterfile._problems import Path as Path
 from ultracluster.clusterfile._problems import Problem as Problem
 from ultracluster.clusterfile._quantities import Size as Size
 from ultracluster.clusterfile._quantities import Throughput as Throughput
+from ultracluster.clusterfile._scripts_of_file import node_script as node_script
+from ultracluster.clusterfile._scripts_of_file import resolve_scripts as resolve_scripts
 from ultracluster.clusterfile.descriptions._description import Description as Description
 from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
 from ultracluster.clusterfile.descriptions._parts import describe as describe

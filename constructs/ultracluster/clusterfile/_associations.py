@@ -26,12 +26,7 @@ def shows_data_bucket(link: Link, storage: Storage) -> bool:
 
 
 def associations(lustre: Lustre, bucket: str = DATA_BUCKET) -> list[Association]:
-    """Return the associations of a file system in the order of the file.
-
-    Args:
-        lustre: The section.
-        bucket: The data bucket.
-    """
+    """Return the associations of a file system in the order of the file."""
     return [
         Association(
             path=path,

@@ -17,8 +17,8 @@ from ultracluster.clusterfile import _keys as keys
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, valid
-from ultracluster.clusterfile._node_scripts import resolve_scripts
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
+from ultracluster.clusterfile._scripts_of_file import resolve_scripts
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
 from ultracluster.clusterfile.rules._rule import rules
@@ -51,12 +51,7 @@ def load(path: str | os.PathLike[str], *, orchestrator: str | None = None) -> Cl
 
 
 def locate(path: str | os.PathLike[str], problems: Iterable[Problem]) -> list[Located]:
-    """Return problems of a cluster file that was loaded, with their places, in the order of the file.
-
-    Args:
-        path: The file.
-        problems: Problems that another package found.
-    """
+    """Return problems of a cluster file that was loaded, with their places, in the order of the file."""
     tree, _ = _read(os.fspath(path))
     return sorted(_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems)
 

@@ -23,13 +23,7 @@ from ultracluster.planning.lustre import (
 
 
 def accepted_offer(lustre: Lustre, zone: str, accept: Collection[str]) -> LustreOffer:
-    """Return what FSx sells in a zone, extended by the errors that the file accepts.
-
-    Args:
-        lustre: The section.
-        zone: The zone.
-        accept: Rules that the file accepts.
-    """
+    """Return what FSx sells in a zone, extended by the errors that the file accepts."""
     offer = lustre_offer(zone)
     if "lustre-efa-zone" in accept:
         offer = replace(offer, efa=True)
@@ -124,12 +118,7 @@ def most_interfaces(client: LustreClient, nodes: Iterable[tuple[InstanceType, in
 
 
 def lustre_client(lustre: Lustre, nodes: Iterable[tuple[InstanceType, int]]) -> LustreClient:
-    """Return the client of a section, with as many interfaces for each node as a file system has connections for.
-
-    Args:
-        lustre: The section.
-        nodes: Types and number of the nodes in the zone of the file system.
-    """
+    """Return the client of a section, with as many interfaces for each node as a file system has connections for."""
     near, client = list(nodes), requested_client(lustre)
     if client.efa_interfaces is not None or efa_connections(client, near) <= lustre_quotas.EFA_CONNECTIONS:
         return client

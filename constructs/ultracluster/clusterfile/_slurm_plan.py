@@ -27,13 +27,7 @@ QUEUE_KEYS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueuePlan:
-    """A queue.
-
-    Args:
-        name: Name.
-        sections: Sections of nodes in the queue.
-        settings: Settings of PCS for the queue.
-    """
+    """A queue."""
 
     name: str
     sections: tuple[str, ...]
@@ -49,10 +43,6 @@ def queues(slurm: Slurm, sections: Sequence[str]) -> tuple[QueuePlan, ...]:
     """Return a queue for each section that no queue of the file names, then those of the file.
 
     The first one is the default queue, unless the file has another.
-
-    Args:
-        slurm: The section.
-        sections: Sections of nodes, in the order of the file.
     """
     nodes = {name: queue.nodes or (name,) for name, queue in slurm.queues.items()}
     named = {section for of_queue in nodes.values() for section in of_queue}

@@ -13,7 +13,7 @@ from ultracluster.clusterfile.rules._reading import MISSING, UNKNOWN_KEY, VALUE
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._section import Section
 from ultracluster.clusterfile.sections._word import Word
-from ultracluster.planning import nearest
+from ultracluster.rules import nearest
 
 
 def problems(errors: list[Any]) -> list[Problem]:
@@ -37,7 +37,7 @@ def no_value(path: Path) -> str:
     return f"has no value; write for example {example}" + ("" if field.is_required() else ", or remove the key")
 
 
-def _near(path: Path) -> str | None:
+def _near(path: Path) -> str:
     return nearest(str(path[-1]).replace("_", "-"), _known_keys(path[:-1]))
 
 

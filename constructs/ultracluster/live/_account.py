@@ -28,11 +28,7 @@ class Call:
 
 
 class NotAllowedError(Exception):
-    """The credentials may not make a call.
-
-    Args:
-        action: The missing IAM action.
-    """
+    """The credentials may not make a call."""
 
     def __init__(self, action: str) -> None:
         self.action = action
@@ -66,7 +62,7 @@ class Account:
 
         Args:
             call: The operation.
-            missing: Error codes with which AWS says that the thing does not exist, separated by spaces.
+            missing: Error codes with which AWS reports that a resource does not exist, separated by spaces.
             **arguments: Arguments of the operation.
 
         Returns:

@@ -139,10 +139,6 @@ def _types(check: Check, cluster: ClusterFile, account: Account) -> Iterable[Fin
                 yield check.bad(f"EC2 offers {name} {others}, not in {zone}", "change `zone`, `region` or the type")
 
 
-def _bootstrap_arns(cluster: ClusterFile) -> list[str]:
-    return [arn(cluster, "ssm", f"parameter{_BOOTSTRAP_PARAMETER}")]
-
-
 def _service_arns(cluster: ClusterFile) -> list[str]:
     return [arn(cluster, "ssm", f"parameter{name}", owner="") for name in _service_parameters(cluster)]
 
@@ -159,7 +155,7 @@ CHECKS = (
         reason="`cdk deploy` needs the bootstrap stack of the CDK in account and Region.",
         run=_bootstrap,
         calls=(_BOOTSTRAP,),
-        resources=lambda cluster: {_BOOTSTRAP: _bootstrap_arns(cluster)},
+        resources=lambda cluster: {_BOOTSTRAP: [arn(cluster, "ssm", f"parameter{_BOOTSTRAP_PARAMETER}")]},
     ),
     Check(
         id="live-service",

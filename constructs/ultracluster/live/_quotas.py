@@ -48,7 +48,8 @@ def _needs(cluster: ClusterFile) -> Iterator[_Need]:
         nodes.append((cluster.service_type, OnDemand(), cluster.service_count))
     for quota, vcpus in vcpu_needs(nodes).items():
         yield _Need(service="ec2", code=quota.code, amount=vcpus, unit="vCPUs")
-    interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups)
+    # NAT gateways and endpoints have a few more.
+    interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups) + cluster.service_count
     yield _Need(service="vpc", code=NETWORK_INTERFACES_QUOTA, amount=interfaces, unit="network interfaces")
     if cluster.network.existing is None:
         yield _Need(service="vpc", code=VPCS_QUOTA, amount=1, unit="VPC")

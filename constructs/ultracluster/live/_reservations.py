@@ -172,7 +172,7 @@ def _open(check: Check, account: Account, group: NodeGroup, capacity: OpenReserv
         and record["AvailabilityZoneId"] == group.zone
         and record.get("PlacementGroupArn", "").rpartition("/")[2] == (capacity.placement_group or "")
     )
-    message = f"open reservations have {free:,} free {group.instance_type.name} in {group.zone}, and {group.name} wants"
+    message = f"open reservations have {free:,} free {group.instance_type.name} in {group.zone}, and {group.name} needs"
     if free < group.count:
         yield check.doubt(
             f"{message} {group.count:,}",
@@ -196,7 +196,7 @@ def _group(check: Check, account: Account, group: NodeGroup, capacity: Reservati
     )
     message = (
         f"{capacity.arn.rpartition('/')[2]} has {total:,} active {group.instance_type.name} in {group.zone}, and "
-        f"{group.name} wants {group.count:,}"
+        f"{group.name} needs {group.count:,}"
     )
     if total < group.count:
         yield check.doubt(message, "add reservations to the group; EC2 offers the others on demand, if it has any")

@@ -14,6 +14,8 @@ from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
 from ultracluster.planning._regions import region_of as region_of
 from ultracluster.planning._regions import security_groups as security_groups
 from ultracluster.planning._regions import zone_problems as zone_problems
+from ultracluster.planning._texts import DOMAIN as DOMAIN
+from ultracluster.planning._texts import EMAIL as EMAIL
 from ultracluster.planning._texts import NFS_EXPORT as NFS_EXPORT
 from ultracluster.planning._texts import NFS_SERVER as NFS_SERVER
 from ultracluster.planning._texts import arn_problem as arn_problem
@@ -26,7 +28,6 @@ from ultracluster.planning._types import check_fields as check_fields
 from ultracluster.planning._types import check_types as check_types
 from ultracluster.planning._types import checked as checked
 from ultracluster.planning._types import checked_except as checked_except
-from ultracluster.planning._types import nearest as nearest
 from ultracluster.planning._types import shown as shown
 from ultracluster.planning._types import token_errors as token_errors
 from ultracluster.planning._types import type_errors as type_errors

@@ -38,11 +38,6 @@ def perimeter_condition(
 ) -> dict[str, str | list[str]]:
     """Return the condition keys of requests by, or to, members of a perimeter.
 
-    Args:
-        members: The perimeter.
-        account: Account of the stack, which is always a member.
-        of: Side of the request.
-
     See: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_data-perimeters.html (read 2026-11-23)
     """
     if len(members) == 1 and ORGANIZATION.fullmatch(members[0]):

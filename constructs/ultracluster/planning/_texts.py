@@ -29,7 +29,10 @@ NFS_SERVER = re.compile(
 )
 #: A path on an NFS server, as it is after the colon of a device.
 NFS_EXPORT = re.compile(r"(?=.{1,120}$)(/[A-Za-z0-9_][A-Za-z0-9._-]*)+|/")
-_EMAIL = re.compile(r"[^\s@<>\"\\,;]+@[^\s@<>\"\\,;]+\.[A-Za-z0-9-]+")
+#: A label of a domain name.
+DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+#: An address as people have them: RFC 5322 also allows quotes and comments, which mail servers may treat in any way.
+EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({DOMAIN}\.)+{DOMAIN}", re.ASCII)
 
 
 def known(value: str) -> bool:
@@ -54,7 +57,7 @@ def text_problem(what: str, value: str, pattern: re.Pattern[str] | str, form: st
 def email_problem(what: str, value: str | None) -> Iterator[str]:
     """Yield the problem of a mail address; None is no address."""
     if value is not None:
-        yield from text_problem(what, value, _EMAIL, "a mail address, as in oncall@example.com")
+        yield from text_problem(what, value, EMAIL, "a mail address, as in oncall@example.com")
 
 
 def id_problem(what: str, value: str, prefix: str) -> Iterator[str]:

@@ -1,9 +1,8 @@
 """Types of arguments: pydantic checks them, and each error is a sentence that names the argument."""
 
-import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial, wraps
 from types import UnionType
@@ -58,12 +57,6 @@ def shown(value: object) -> str:
         path = getattr(getattr(value, "node", None), "path", "")
         text = f"{type(value).__name__} {path}".rstrip()
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-
-
-def nearest(word: str, known: Iterable[str], likeness: float = 0.7) -> str | None:
-    """Return the known word that was probably meant, or None."""
-    near = difflib.get_close_matches(word[:60], list(known), n=1, cutoff=likeness)
-    return near[0] if near else None
 
 
 def check_fields(value: Any) -> None:
@@ -143,11 +136,7 @@ def checked(create: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def checked_except(*unchecked: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Return `checked` for a constructor that checks the types of some arguments itself.
-
-    Args:
-        unchecked: Names of these arguments.
-    """
+    """Return `checked` for a constructor that checks the types of some arguments itself."""
 
     def wrap(create: Callable[_P, _T]) -> Callable[_P, _T]:
         signature = inspect.signature(create)

@@ -167,7 +167,8 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     if idle:
         yield (
             _RESERVATION_UNUSED,
-            f"paid for and in no node group: {'; '.join(idle)}; raise count, or keep them as spare nodes: spare",
+            f"reserved instances that no node group uses: {'; '.join(idle)}; raise count, or keep them as spare nodes: "
+            "spare",
         )
     other_times = _sections(
         group

@@ -17,12 +17,7 @@ _BUCKET_LENGTH = 63
 
 
 def check_limits(draft: Draft, *, extra: int = 0) -> Iterator[Problem]:
-    """Check the number of groups, the bucket of lifecycle scripts, and mounts beside those of the service.
-
-    Args:
-        draft: Cluster file.
-        extra: Groups beside those of the file.
-    """
+    """Check the number of groups, the bucket of lifecycle scripts, and mounts beside those of the service."""
     most, total = hyperpod.MOST_GROUPS - extra, len(draft.node_groups)
     if total > most:
         others = f" with the {extra} of controller and login nodes" if extra else ""

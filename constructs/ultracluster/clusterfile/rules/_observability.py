@@ -82,12 +82,7 @@ def check_observability(draft: Draft) -> Iterator[Problem]:
 
 
 def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
-    """Check that the limit of series allows those of all nodes.
-
-    Args:
-        requested: The section.
-        nodes: Number of all nodes, login nodes included.
-    """
+    """Check that the limit of series allows those of all nodes."""
     if not requested.on:
         return
     most = series_at_most(requested.profile, nodes)

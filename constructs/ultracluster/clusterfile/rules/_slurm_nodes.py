@@ -6,8 +6,8 @@ from ultracluster.boot import CANARY_SCRIPT, LIBRARY_SCRIPTS, check_scripts
 from ultracluster.catalogue.monitoring import LOG_RETENTION_DAYS
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import CANARY
-from ultracluster.clusterfile._node_scripts import node_script
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile._scripts_of_file import node_script
 from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._nodes import NODE_GROUP
 from ultracluster.clusterfile.sections._scripts import Script

@@ -54,11 +54,7 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2}))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Blocks:
-    """Several Capacity Blocks of one kind, each of which becomes a node group.
-
-    Args:
-        blocks: At least one.
-    """
+    """Several Capacity Blocks of one kind, each of which becomes a node group."""
 
     blocks: tuple[Block, ...]
 

@@ -17,6 +17,7 @@ from ultracluster.clusterfile import _quantities as q
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._word import Word
+from ultracluster.planning import EMAIL
 
 Size = Annotated[q.Size, w.quantity(q.Size)]
 Duration = Annotated[q.Duration, w.quantity(q.Duration)]
@@ -47,9 +48,6 @@ _ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 _SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
 _TAG_NAME = re.compile(r"[\w .:/=+\-@]{1,128}")
 _TAG_VALUE = re.compile(r"[\w .:/=+\-@]{0,256}")
-# As people have them: of what RFC 5322 allows beyond, quotes and comments, a mail server may make anything.
-DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({DOMAIN}\.)+{DOMAIN}", re.ASCII)
 
 
 def region(value: object) -> str:
@@ -229,7 +227,7 @@ SecretArn = Annotated[
     ),
 ]
 TopicArn = Annotated[str, w.arn("sns", "[A-Za-z0-9_-]{1,256}", "the ARN of an SNS topic", "NAME", "oncall")]
-Email = Annotated[str, w.pattern(_EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
+Email = Annotated[str, w.pattern(EMAIL, "a mail address, as in oncall@example.com", "oncall@example.com")]
 MountPath = Annotated[str, mount_path("/fsx")]
 HomePath = Annotated[str, mount_path("/home", home=True)]
 SettingName = Annotated[str, w.pattern(_SETTING, "a setting of Slurm, a word such as Prolog", "Prolog")]

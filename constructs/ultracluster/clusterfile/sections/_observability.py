@@ -11,9 +11,10 @@ from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section, optional
+from ultracluster.planning import DOMAIN
 from ultracluster.planning.workload import SERIES_PER_NODE
 
-_HOST = rf"https://{t.DOMAIN}(\.{t.DOMAIN})*(:[0-9]{{1,5}})?"
+_HOST = rf"https://{DOMAIN}(\.{DOMAIN})*(:[0-9]{{1,5}})?"
 
 Profile = Annotated[str, w.choice((*SERIES_PER_NODE, "none"), "a profile")]
 GrafanaKind = Annotated[str, w.choice(("self-hosted", "managed", "none"), "a kind of Grafana")]

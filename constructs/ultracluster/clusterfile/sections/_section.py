@@ -12,6 +12,8 @@ from pydantic import (
     model_validator,
 )
 
+from ultracluster.rules import nearest
+
 
 class Invalid(Exception):
     """A part of the file that a rule reads is missing or not valid."""
@@ -60,11 +62,12 @@ class Section(BaseModel):
     ) -> Self | None:
         """Return the section without its keys that are not valid, or None if it is not valid without them.
 
-        A key that is not known may be any that is missing, so that one of those raises `Invalid` too.
+        An unknown key may be the nearest missing one, or any of them if none is near: these raise `Invalid` too.
         """
         wrong = {item["loc"][0] for item in error.errors(include_url=False) if item["loc"]}
         known = {field.alias or name for name, field in cls.model_fields.items()}
-        missing = known - value.keys() if wrong - known else frozenset()
+        near = {nearest(str(key).replace("_", "-"), known) for key in wrong - known}
+        missing = (known if "" in near else near) - value.keys()
         try:
             section = validate({key: item for key, item in value.items() if key not in wrong})
         except ValidationError:

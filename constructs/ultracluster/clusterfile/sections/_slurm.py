@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ultracluster.boot import RESERVED_USERS
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
@@ -179,7 +180,11 @@ class Slurm(Section):
     )
     accounts: dict[s.AccountName, Account] = Field(default={}, description="Accounts of Slurm, by name.")
     qos: dict[s.AccountName, Qos] = Field(default={}, description="Qualities of service of Slurm, by name.")
-    users: dict[s.UserName, User] = Field(default={}, description="Users of all nodes, by name. Default: the image's.")
+    users: dict[s.UserName, User] = Field(
+        default={},
+        description="Users of all nodes, by name. Default: the image's. Names of users that images have are not valid: "
+        f"{', '.join(sorted(RESERVED_USERS))}.",
+    )
     directory: Directories | None = Field(
         default=None,
         description="Users of all nodes from a directory, instead of `users`. Default: none.",

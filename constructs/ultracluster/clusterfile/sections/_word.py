@@ -11,7 +11,7 @@ from pydantic_core import core_schema
 from ultracluster.clusterfile._problems import FieldProblems, Problem, shown
 from ultracluster.clusterfile._quantities import Quantity
 from ultracluster.clusterfile.sections._section import Section
-from ultracluster.planning import nearest
+from ultracluster.rules import nearest
 
 # What YAML gives. Anything else in a section that is built in Python is a parsed value already.
 _RAW = (str, int, float, list, dict, type(None))

@@ -62,7 +62,7 @@ def waits(capacity: Capacity) -> bool:
 
 
 def waits_for_command(capacity: Capacity) -> bool:
-    """Report whether somebody must start the nodes: their Capacity Block has not begun, and has no start."""
+    """Return whether a command must start the nodes: their Capacity Block has not begun, and has no start."""
     return isinstance(capacity, Block) and capacity.starts is None and not (capacity.active or capacity.ended)
 
 

@@ -11,9 +11,6 @@ def vcpu_needs(nodes: Iterable[tuple[InstanceType, Capacity, int]]) -> dict[Vcpu
 
     Capacity Blocks count against none; reservations count as on-demand instances, used or not.
 
-    Args:
-        nodes: Type, purchase option and number of nodes of each group.
-
     See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html (read 2026-11-21)
     """
     needs: dict[VcpuQuota, int] = {}

@@ -121,12 +121,7 @@ def check_associations(
 def association_warnings(
     associations: Sequence[Association], *, versioned_buckets: Collection[str] = ()
 ) -> Iterator[Message]:
-    """Yield warnings about allowed settings that can lose data.
-
-    Args:
-        associations: The associations.
-        versioned_buckets: Names of the buckets with versioning.
-    """
+    """Yield warnings about allowed settings that can lose data."""
     for association in associations:
         where = f"{association.path} and {association.repository}"
         if association.import_events and association.export_events:

@@ -25,13 +25,7 @@ class Kind(Enum):
 
 
 def kind_of(goal: LustreGoal, offer: LustreOffer, overrides: LustreOverrides) -> tuple[LustreOverrides, Kind]:
-    """Return the overrides with deployment type and storage type, and the reason.
-
-    Args:
-        goal: What it is for.
-        offer: What the place sells.
-        overrides: What is decided already; nothing of it changes.
-    """
+    """Return the overrides with deployment type and storage type, and the reason."""
     stated = overrides.deployment_type or overrides.storage_type or overrides.is_intelligent_tiering
     if stated or overrides.mb_per_s_per_tib is not None:
         storage = overrides.storage_type or ("INTELLIGENT_TIERING" if overrides.is_intelligent_tiering else "SSD")

@@ -17,8 +17,8 @@ from ultracluster.planning.lustre._offer import LustreOffer
 from ultracluster.planning.lustre._reasons import explain, shortfalls
 from ultracluster.planning.lustre._spec import LustreOverrides, LustreSpec, gib_for, gib_per_server
 
-_EVERYTHING = LustreOffer()
-_NOTHING = LustreOverrides()
+_ANY_OFFER = LustreOffer()
+_NO_OVERRIDES = LustreOverrides()
 # Servers that saturate a client over TCP.
 _MAX_TCP_SERVERS = ssd.TCP_GBPS // ssd.TCP_GBPS_PER_SERVER
 
@@ -48,7 +48,7 @@ class LustrePlan:
 
 
 def plan_lustre(
-    goal: LustreGoal, *, offer: LustreOffer = _EVERYTHING, overrides: LustreOverrides = _NOTHING
+    goal: LustreGoal, *, offer: LustreOffer = _ANY_OFFER, overrides: LustreOverrides = _NO_OVERRIDES
 ) -> LustrePlan:
     """Return the cheapest file system that meets a goal.
 
@@ -67,33 +67,37 @@ def plan_lustre(
     for part in (goal, overrides, goal.checkpoint, goal.clients):
         if part is not None:
             check_fields(part)
-    stated, why = kind_of(goal, offer, overrides)
+    settings, kind = kind_of(goal, offer, overrides)
     clients = None if goal.clients is None or goal.clients.problems() else goal.clients
     problems = goal.problems() + check_lustre(
-        stated, offer=offer, associations=goal.associations, backups=goal.backups, clients=clients
+        settings, offer=offer, associations=goal.associations, backups=goal.backups, clients=clients
     )
     if overrides.efa is None and offer.efa and clients and clients.efa_interfaces:
         problems += clients.check_connections()
     if problems:
         raise ValueError("; ".join(problems))
-    if why is Kind.TEMPORARY:
-        stated, why = _smaller_type(stated, goal, offer)
-    candidates = _ranked(_specs(goal, offer, stated), goal)
-    good = [spec for spec in candidates if not _problems(spec, goal, offer)]
-    if not good:
-        raise ValueError("; ".join(_why_not(candidates, goal, offer, stated)))
+    if kind is Kind.TEMPORARY:
+        settings, kind = _scratch_or_persistent(settings, goal, offer)
+    candidates = _ranked(_specs(goal, offer, settings), goal)
+    suitable = [spec for spec in candidates if not _problems(spec, goal, offer)]
+    if not suitable:
+        raise ValueError("; ".join(_errors(candidates, goal, offer, settings)))
     return LustrePlan(
-        spec=good[0], goal=goal, reasons=tuple(explain(good, goal=goal, offer=offer, overrides=overrides, kind=why))
+        spec=suitable[0],
+        goal=goal,
+        reasons=tuple(explain(suitable, goal=goal, offer=offer, overrides=overrides, kind=kind)),
     )
 
 
-def _smaller_type(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer) -> tuple[LustreOverrides, Kind]:
+def _scratch_or_persistent(
+    scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer
+) -> tuple[LustreOverrides, Kind]:
     """Return SCRATCH_2, or PERSISTENT_2 if that needs fewer GiB: the catalogue has no price of SCRATCH_2."""
     persistent = replace(scratch, deployment_type="PERSISTENT_2")
     best = [
-        next((spec for spec in _ranked(_specs(goal, offer, kind), goal) if not _problems(spec, goal, offer)), None)
-        for kind in (scratch, persistent)
-        if kind is scratch or (offer.tiers and not check_lustre(kind, offer=offer))
+        next((spec for spec in _ranked(_specs(goal, offer, settings), goal) if not _problems(spec, goal, offer)), None)
+        for settings in (scratch, persistent)
+        if settings is scratch or (offer.tiers and not check_lustre(settings, offer=offer))
     ]
     if len(best) == 1 or best[1] is None:
         return scratch, Kind.TEMPORARY
@@ -102,24 +106,24 @@ def _smaller_type(scratch: LustreOverrides, goal: LustreGoal, offer: LustreOffer
     return scratch, Kind.TEMPORARY
 
 
-def _specs(goal: LustreGoal, offer: LustreOffer, stated: LustreOverrides) -> Iterator[LustreSpec]:
+def _specs(goal: LustreGoal, offer: LustreOffer, settings: LustreOverrides) -> Iterator[LustreSpec]:
     """Yield a file system for each EFA setting and tier that is not given, with the smallest capacity that suffices."""
-    scratch = stated.deployment_type == "SCRATCH_2"
+    scratch = settings.deployment_type == "SCRATCH_2"
     by_efa = [False] if scratch or not offer.efa else [False, True]
     if goal.clients and not goal.clients.can_use_efa:
         by_efa = [False]
-    for efa in by_efa if stated.efa is None else [stated.efa]:
-        if stated.storage_type == "INTELLIGENT_TIERING":
-            yield _intelligent_tiering(goal, stated, efa)
+    for efa in by_efa if settings.efa is None else [settings.efa]:
+        if settings.storage_type == "INTELLIGENT_TIERING":
+            yield _intelligent_tiering(goal, settings, efa)
             continue
         tiers = (None,) if scratch else offer.tiers
-        for tier in tiers if stated.mb_per_s_per_tib is None else (stated.mb_per_s_per_tib,):
-            capacity = stated.capacity_gib
+        for tier in tiers if settings.mb_per_s_per_tib is None else (settings.mb_per_s_per_tib,):
+            capacity = settings.capacity_gib
             if capacity is None:
                 capacity = _capacity(goal, tier, efa)
             elif check_capacity(capacity, tier=tier, efa=efa):
                 continue
-            yield _complete(stated, efa=efa, mb_per_s_per_tib=tier, capacity_gib=capacity)
+            yield _complete(settings, efa=efa, mb_per_s_per_tib=tier, capacity_gib=capacity)
 
 
 def _capacity(goal: LustreGoal, tier: int | None, efa: bool) -> int:
@@ -138,22 +142,22 @@ def _servers(goal: LustreGoal, efa: bool) -> int:
     return _MAX_TCP_SERVERS if servers is None else servers
 
 
-def _intelligent_tiering(goal: LustreGoal, stated: LustreOverrides, efa: bool) -> LustreSpec:
-    cache = stated.read_cache_gib
-    if cache is None and stated.read_cache_mode is None:
+def _intelligent_tiering(goal: LustreGoal, settings: LustreOverrides, efa: bool) -> LustreSpec:
+    cache = settings.read_cache_gib
+    if cache is None and settings.read_cache_mode is None:
         cache = goal.working_set_gib
-    steps = (stated.throughput_capacity_mb_per_s or 0) // tiering.STEP_MB_PER_S or max(
+    steps = (settings.throughput_capacity_mb_per_s or 0) // tiering.STEP_MB_PER_S or max(
         1,
         -(-goal.mb_per_s // tiering.STEP_MB_PER_S),
         -(-goal.gib // tiering.MOST_GIB_PER_STEP),
         -(-(cache or 0) // tiering.MOST_READ_CACHE_GIB_PER_STEP),
         _servers(goal, efa),
     )
-    if cache is not None and stated.read_cache_gib is None:
+    if cache is not None and settings.read_cache_gib is None:
         cache = max(cache, steps * tiering.LEAST_READ_CACHE_GIB_PER_STEP)
-    mode = stated.read_cache_mode or ("PROPORTIONAL_TO_THROUGHPUT_CAPACITY" if cache is None else "USER_PROVISIONED")
+    mode = settings.read_cache_mode or ("PROPORTIONAL_TO_THROUGHPUT_CAPACITY" if cache is None else "USER_PROVISIONED")
     return _complete(
-        stated,
+        settings,
         efa=efa,
         throughput_capacity_mb_per_s=steps * tiering.STEP_MB_PER_S,
         read_cache_mode=mode,
@@ -161,52 +165,50 @@ def _intelligent_tiering(goal: LustreGoal, stated: LustreOverrides, efa: bool) -
     )
 
 
-def _complete(stated: LustreOverrides, **chosen: object) -> LustreSpec:
-    """Return a file system of what is given, what is chosen, and the defaults of the rest."""
-    fields = {name: value for name, value in asdict(stated).items() if value is not None} | chosen
-    if stated.storage_type == "INTELLIGENT_TIERING":
-        # The fewest: they can be raised, never lowered.
+def _complete(settings: LustreOverrides, **chosen: object) -> LustreSpec:
+    """Return a file system of the given settings, the chosen ones, and defaults."""
+    fields = {name: value for name, value in asdict(settings).items() if value is not None} | chosen
+    if settings.storage_type == "INTELLIGENT_TIERING":
+        # Metadata IOPS can be raised, never lowered.
         fields = {
             "metadata_mode": "USER_PROVISIONED",
             "metadata_iops": lustre_metadata.INTELLIGENT_TIERING_IOPS[0],
         } | fields
-    elif stated.deployment_type == "PERSISTENT_2":
-        mode = "AUTOMATIC" if stated.metadata_iops is None else "USER_PROVISIONED"
+    elif settings.deployment_type == "PERSISTENT_2":
+        mode = "AUTOMATIC" if settings.metadata_iops is None else "USER_PROVISIONED"
         fields = {"metadata_mode": mode} | fields
     return LustreSpec(**fields)
 
 
 def _ranked(specs: Iterator[LustreSpec], goal: LustreGoal) -> list[LustreSpec]:
     """Return the best first: EFA above 10 GB/s, then the cheaper, the smaller, the one without EFA."""
+    needs_efa = goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
 
-    def rank(spec: LustreSpec) -> tuple[bool, Decimal, int, bool]:
+    def order(spec: LustreSpec) -> tuple[bool, Decimal, int, bool]:
         size = spec.capacity_gib or spec.throughput_capacity_mb_per_s or 0
-        return (_needs_efa(goal) and not spec.efa, spec.usd_per_month or Decimal(0), size, spec.efa)
+        return (needs_efa and not spec.efa, spec.usd_per_month or Decimal(0), size, spec.efa)
 
-    return sorted(specs, key=rank)
-
-
-def _needs_efa(goal: LustreGoal) -> bool:
-    """Return True if AWS recommends EFA for the throughput of a goal."""
-    return goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
+    return sorted(specs, key=order)
 
 
 def _problems(spec: LustreSpec, goal: LustreGoal, offer: LustreOffer) -> list[str]:
     return [*check_lustre(spec, offer=offer), *shortfalls(spec, goal)]
 
 
-def _why_not(candidates: list[LustreSpec], goal: LustreGoal, offer: LustreOffer, stated: LustreOverrides) -> list[str]:
+def _errors(candidates: list[LustreSpec], goal: LustreGoal, offer: LustreOffer, settings: LustreOverrides) -> list[str]:
     if not candidates:
-        return [word for tier in offer.tiers for word in check_capacity(stated.capacity_gib or 0, tier=tier, efa=True)]
-    # Of those that are sold at all, the one that comes closest.
-    sold = [spec for spec in candidates if not check_lustre(spec, offer=offer)]
+        return [
+            error for tier in offer.tiers for error in check_capacity(settings.capacity_gib or 0, tier=tier, efa=True)
+        ]
+    # Report on the closest one that FSx offers.
+    offered = [spec for spec in candidates if not check_lustre(spec, offer=offer)]
 
-    def lacks(spec: LustreSpec) -> tuple[int, Fraction]:
+    def shortfall(spec: LustreSpec) -> tuple[int, Fraction]:
         return len(shortfalls(spec, goal)), -spec.disk_write_mb_per_s
 
-    problems = _problems(min(sold or candidates, key=lacks), goal, offer)
-    if stated.capacity_gib is not None and sold:
-        free = _ranked(_specs(goal, offer, replace(stated, capacity_gib=None)), goal)
-        enough = next((spec for spec in free if not _problems(spec, goal, offer)), None)
+    problems = _problems(min(offered or candidates, key=shortfall), goal, offer)
+    if settings.capacity_gib is not None and offered:
+        larger = _ranked(_specs(goal, offer, replace(settings, capacity_gib=None)), goal)
+        enough = next((spec for spec in larger if not _problems(spec, goal, offer)), None)
         problems += [f"{enough.words} would do"] if enough else []
     return problems

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ultracluster.catalogue.schedulers import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
-from ultracluster.planning import nearest
+from ultracluster.rules import nearest
 
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 # Nearer than this, an unknown name is a known one misspelt; farther, it may be one that PCS has taken since.
@@ -33,13 +33,7 @@ def unknown_settings(place: Place, settings: Mapping[str, str]) -> list[str]:
 
 
 def check_settings(place: Place, settings: Mapping[str, str], *, version: str) -> dict[str, str]:
-    """Return the error of each setting by name; a name unlike any known one is accepted.
-
-    Args:
-        place: File or object of the settings.
-        settings: Names and values.
-        version: Version of Slurm.
-    """
+    """Return the error of each setting by name; a name unlike any known one is accepted."""
     problems = {name: _name_problem(place, name) or _value_problem(place, name, settings[name]) for name in settings}
     for name in settings:
         since = SETTINGS[place][name].since if name in SETTINGS[place] else ""

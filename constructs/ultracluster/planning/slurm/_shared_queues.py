@@ -6,14 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueMember:
-    """A node group of a queue.
-
-    Args:
-        name: Its name.
-        count: Number of nodes.
-        ultraserver: They are an UltraServer.
-        block: Id of the Capacity Block.
-    """
+    """A node group of a queue."""
 
     name: str
     count: int

@@ -50,9 +50,10 @@ def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -
     ):
         if total > most:
             sheet.notes.append(f"{total:,} nodes are more than the {most} that {what}")
-    for server in record.ultraservers[:1]:
-        if nodes % server.instances:
-            sheet.notes.append(f"{record.name} comes in UltraServers of 9 or 18: {nodes} nodes leave instances idle")
+    sizes = sorted(server.instances for server in record.ultraservers)
+    if sizes and total % sizes[0]:
+        servers = f"UltraServers of {' or '.join(map(str, sizes))}"
+        sheet.notes.append(f"{record.name} comes in {servers}: {total} nodes leave instances idle")
     sheet.add("metric_series", series_at_most("standard", total), "series", "series of a node * (nodes + spare_nodes)",
               "limit of the profile standard")  # fmt: skip
 

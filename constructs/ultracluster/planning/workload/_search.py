@@ -62,10 +62,6 @@ class Job:
 def fastest(job: Job, gpus: int) -> tuple[Layout, Step]:
     """Return the fastest layout on at most this many GPUs, and its step.
 
-    Args:
-        job: The job.
-        gpus: GPUs; the layout may leave some idle.
-
     Raises:
         ValueError: If no layout fits, with the memory that is missing.
     """

@@ -12,11 +12,7 @@ ZERO = "ZeRO, https://arxiv.org/abs/1910.02054; activations: https://arxiv.org/a
 
 @dataclass(slots=True)
 class Sheet:
-    """Figures in the order of their calculation.
-
-    Args:
-        given: Names of the figures that the caller gave.
-    """
+    """Figures in the order of their calculation."""
 
     given: frozenset[str] = frozenset()
     figures: list[Figure] = field(default_factory=list)
