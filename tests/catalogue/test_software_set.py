@@ -30,7 +30,7 @@ def test_what_this_release_pins_is_new_enough_for_each_type(record: InstanceType
 
 
 def test_pins_of_containers_are_those_of_the_image_of_the_job_files() -> None:
-    held = IMAGES["pytorch"].holds
+    held = IMAGES["pytorch"].contents
     pinned = {part.name: part.pinned for part in software_set(INSTANCE_TYPES["p5.48xlarge"])}
     for name, text in (("pytorch", "PyTorch"), ("cuda", "CUDA"), ("nccl", "NCCL"), ("efa-installer", "EFA installer"),
                        ("transformer-engine", "Transformer Engine")):  # fmt: skip

@@ -49,7 +49,7 @@ def test_a_containerfile_is_one_for_builders_and_each_part_has_its_checksum(name
     image = CONTAINERS[name]
     assert f"FROM {image.address}\n" in files["Containerfile"]
     assert subprocess.run(["bash", "-n", tmp_path / "layer.sh"], check=False).returncode == 0
-    for part in (*image.parts, *image.further):
+    for part in (*image.packages, *image.more_packages):
         assert part in files["layer.sh"]
     assert re.search("--require-hashes|sha256sum --check", files["layer.sh"])
     build = YAML(typ="safe").load(files["buildspec.yml"])

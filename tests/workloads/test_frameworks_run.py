@@ -124,8 +124,8 @@ def test_programs_get_the_same_arguments_on_slurm_and_kubernetes(
     on_kubernetes = [word.replace("$(RUN)", "RUN") for word in command[-len(words) :]]
     assert on_kubernetes == [f"/opt/ultracluster/python/{words[0]}", *words[1:]]
     shell = command[command.index("-c") + 1]
-    assert f"layer {shlex.join(IMAGES[name].parts)} || exit\n" in shell
-    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+ [0-9a-f]{64}", part) for part in IMAGES[name].parts)
+    assert f"layer {shlex.join(IMAGES[name].packages)} || exit\n" in shell
+    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.]+ [0-9a-f]{64}", part) for part in IMAGES[name].packages)
 
 
 def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> None:
@@ -197,7 +197,7 @@ def test_the_image_of_dynamo_gets_etcd(tmp_path: Path) -> None:
     refused = added(layer)
     assert (refused.returncode, "did NOT match" in refused.stderr) == (1, True)
     assert not (node.said / "install").exists()
-    done = added(layer.replace(IMAGES["dynamo"].parts[1], hashlib.sha256(archive.read_bytes()).hexdigest()))
+    done = added(layer.replace(IMAGES["dynamo"].packages[1], hashlib.sha256(archive.read_bytes()).hexdigest()))
     assert (done.returncode, done.stdout) == (0, "true"), done.stderr
     assert node.calls("curl") == [f"https://github.com/etcd-io/etcd/releases/download/{name[5:11]}/{name}.tar.gz"]
     assert node.calls("install") == [f"-m 755 {name}/etcd /usr/local/bin/etcd"]

@@ -55,7 +55,7 @@ class VerlJob:
         node.provide("curl", CURL.replace("$INSTALLER", str(installer)))
         node.provide("python3", PYTHON)
         node.provide("ray", RAY)
-        pinned = IMAGES["verl"].parts[1]
+        pinned = IMAGES["verl"].packages[1]
         self.good = hashlib.sha256(installer.read_bytes()).hexdigest()
         (text,) = rendered("slurm-512-gpus", "rl", nodes="1")
         assert pinned in text

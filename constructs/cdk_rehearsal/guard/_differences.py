@@ -23,19 +23,21 @@ def difference(before: list[Any], after: list[Any]) -> Difference:
         if leaf.unsure:
             return Difference(leaf.unsure, False)
     if not before or not after:
-        return Difference(f"is set to {shown(after)}" if after else f"is no longer set; it was {shown(before)}", True)
-    changes = f"changes from {shown(before)} to {shown(after)}"
+        return Difference(
+            f"is set to {as_text(after)}" if after else f"is no longer set; it was {as_text(before)}", True
+        )
+    changes = f"changes from {as_text(before)} to {as_text(after)}"
     if _surely(before, after):
         return Difference(changes, True)
     return Difference(f"{changes}; the templates do not show whether that is the same value", False)
 
 
-def shown(node: Any) -> str:
+def as_text(node: Any) -> str:
     """Return a value as a person reads it, shortened."""
     if isinstance(node, Token):
         return node.label
     if isinstance(node, list) and len(node) == 1:
-        return shown(node[0])
+        return as_text(node[0])
     body = json.dumps(node, default=lambda value: value.label if isinstance(value, Token) else repr(value))
     return body if len(body) <= 60 else f"{body[:57]}..."
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cdk_rehearsal.guard._differences import Difference, difference, narrowed, shown
+from cdk_rehearsal.guard._differences import Difference, difference, narrowed
 from cdk_rehearsal.guard._report import Cause, Fate
 from cdk_rehearsal.guard._subnets import subnet_problem
 from cdk_rehearsal.guard._world import Change, Degree, Place, World
@@ -135,7 +135,7 @@ class Judge:
                 reason = "changes, and no registry schema has the type: so it is not known whether that replaces it"
                 yield Cause(fate=Fate.UNKNOWN, property=name, reason=reason)
             elif kind == _NESTED and name in ("TemplateURL", "Parameters"):
-                reason = "changes; the effect inside the nested stack is not shown here: compare its template too"
+                reason = "changes; the effect inside the nested stack is not described here: compare its template too"
                 yield Cause(fate=Fate.UNKNOWN, property=name, reason=reason)
             else:
                 path, old, new = narrowed(name, old, new)
@@ -179,8 +179,7 @@ class Judge:
             before, after = (self._rank(side, place, policy) for side in (self._old, self._new))
             if after < before:
                 old, new = (side.value(place, policy) for side in (self._old, self._new))
-                what = f"changes from {shown(old)} to {shown(new)}" if new else f"is no longer set; it was {shown(old)}"
-                reason = f"{what}: the next edit may delete it"
+                reason = f"{difference([old], [new] if new else []).reason}: the next edit may delete it"
                 yield Cause(fate=Fate.UNPROTECTED, property=policy, reason=reason)
 
     def _rank(self, side: World, place: Place, policy: str) -> int:

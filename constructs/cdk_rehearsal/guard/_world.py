@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from cdk_rehearsal.guard._differences import shown
+from cdk_rehearsal.guard._differences import as_text
 from cdk_rehearsal.guard._template import Template
 from cdk_rehearsal.guard._values import Values
 from cdk_rehearsal.registry import Token, anywhere, composite
@@ -193,4 +193,4 @@ def _keeps(before: Any, after: Any) -> bool:
 
 
 def _default(parameter: Mapping[str, Any]) -> str:
-    return shown(str(parameter["Default"])) if "Default" in parameter else "none"
+    return as_text(str(parameter["Default"])) if "Default" in parameter else "none"

@@ -113,7 +113,7 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
 
     An existing group of SageMaker HyperPod takes another number of instances and other lifecycle scripts. What becomes
     of its instances when their volumes, file systems or subnets change is not documented. A group takes another
-    training plan, and no page tells whether its instances stay.
+    training plan, and no page documents whether its instances stay.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html
     (read 2026-11-24) and https://docs.aws.amazon.com/sagemaker/latest/dg/
     use-training-plan-for-hyperpod-update-using-api-cli-sdk.html (excerpt)

@@ -160,10 +160,10 @@ class ResourceType:
         return [".".join(path) for path in paths if list(values(before, path)) != list(values(after, path))]
 
 
-def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6, most: int = 1) -> str:
     """Return "; did you mean X?", or an empty string when nothing is near."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = difflib.get_close_matches(name, list(known), n=most, cutoff=cutoff)
+    return f"; did you mean {', '.join(near)}?" if near else ""
 
 
 def _paths(*pointers: list[str]) -> list[list[str]]:

@@ -104,7 +104,7 @@ class CustomResourceDriver:
 
     def _find_function(self, arn: str) -> Resource | None:
         for stack in self._stacks.living():
-            for resource in (*stack.making.values(), *stack.resources.values()):
+            for resource in (*stack.pending.values(), *stack.resources.values()):
                 if resource.blueprint.type_name != "AWS::Lambda::Function":
                     continue
                 if arn in (resource.physical_id, resource.values.at(["Arn"])):

@@ -36,7 +36,7 @@ class Deployment:
 
         The first that fails raises ResourceError or TemplateError; the caller rolls back.
         """
-        self._stack.making = self.created
+        self._stack.pending = self.created
         self._resolver.check_rules()
         for logical_id in set(self._old) - set(self._wanted()):
             self._check_policy("Update:Delete", logical_id, self._old[logical_id].blueprint.type_name)
@@ -45,7 +45,7 @@ class Deployment:
                 self._apply(self._blueprint(logical_id))
         outputs, exports = self._outputs()
         self._verify()
-        self._stack.resources, self._stack.making = self.created, {}
+        self._stack.resources, self._stack.pending = self.created, {}
         self._stack.outputs, self._stack.exports, self._stack.imports = outputs, exports, self._resolver.imports
 
     def clean_up(self) -> None:
@@ -70,7 +70,7 @@ class Deployment:
             except (ResourceError, TemplateError) as error:
                 failed[logical_id] = str(error)
         self._undo.clear()
-        self._stack.resources, self._stack.making = self._old, {}
+        self._stack.resources, self._stack.pending = self._old, {}
         return failed
 
     def _wanted(self) -> Iterator[str]:

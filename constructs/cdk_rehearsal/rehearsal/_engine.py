@@ -94,7 +94,7 @@ class Engine(Inventory):
             change_set.execution = "EXECUTE_IN_PROGRESS"
             update = change_set.kind == "UPDATE"
             verb = "UPDATE" if update else "CREATE"
-            stack.move(f"{verb}_IN_PROGRESS", "User Initiated")
+            stack.set_status(f"{verb}_IN_PROGRESS", "User Initiated")
             if update:
                 stack.updated = datetime.now(UTC)
             deployment = Deployment(self, stack, change_set)
@@ -107,11 +107,11 @@ class Engine(Inventory):
             stack.template, stack.text = change_set.template, change_set.text
             stack.given, stack.parameters, stack.tags = change_set.given, change_set.parameters, change_set.tags
             if update:
-                stack.move("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+                stack.set_status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
                 deployment.clean_up()
             stack.change_sets.clear()
             change_set.execution = "EXECUTE_COMPLETE"
-            stack.move(f"{verb}_COMPLETE")
+            stack.set_status(f"{verb}_COMPLETE")
 
     def continue_rollback(self, stack: Stack, skip: Collection[str]) -> None:
         """Go on with a rollback that failed, without the resources that could not be restored.
@@ -126,13 +126,13 @@ class Engine(Inventory):
                 )
             if wrong := sorted(set(skip) - stack.stuck):
                 raise TemplateError(f"The following resources to skip are not in UPDATE_FAILED state: {wrong}")
-            stack.move("UPDATE_ROLLBACK_IN_PROGRESS", "User Initiated")
+            stack.set_status("UPDATE_ROLLBACK_IN_PROGRESS", "User Initiated")
             if left := sorted(stack.stuck - set(skip)):
                 # A service refuses the same update as before.
-                stack.move("UPDATE_ROLLBACK_FAILED", f"The following resource(s) failed to update: {left}")
+                stack.set_status("UPDATE_ROLLBACK_FAILED", f"The following resource(s) failed to update: {left}")
                 return
             stack.stuck = set()
-            stack.move("UPDATE_ROLLBACK_COMPLETE")
+            stack.set_status("UPDATE_ROLLBACK_COMPLETE")
 
     def delete(self, stack: Stack) -> None:
         """Delete a stack, or raise TemplateError when it is protected, or another stack uses what it exports."""
@@ -143,7 +143,7 @@ class Engine(Inventory):
                 return
             for export in stack.exports:
                 self.stacks.refuse_in_use(export, stack.environment, "deleted")
-            stack.move("DELETE_IN_PROGRESS", "User Initiated")
+            stack.set_status("DELETE_IN_PROGRESS", "User Initiated")
             failed = []
             for logical_id in list(reversed(stack.resources)):
                 resource = stack.resources[logical_id]
@@ -155,25 +155,27 @@ class Engine(Inventory):
                 else:
                     del stack.resources[logical_id]
             if failed:
-                stack.move("DELETE_FAILED", f"The following resource(s) failed to delete: [{', '.join(failed)}]. ")
+                stack.set_status(
+                    "DELETE_FAILED", f"The following resource(s) failed to delete: [{', '.join(failed)}]. "
+                )
                 return
             stack.exports, stack.imports = {}, set()
-            stack.move("DELETE_COMPLETE")
+            stack.set_status("DELETE_COMPLETE")
             stack.deleted = datetime.now(UTC)
 
     def _fail(self, stack: Stack, deployment: Deployment, error: Exception, *, update: bool, roll_back: bool) -> None:
         reason = reason_of(error)
         self.journal.note(f"{stack.name} failed: {reason}")
         if not roll_back:
-            stack.resources, stack.making = {**stack.resources, **deployment.created}, {}
-            stack.move("UPDATE_FAILED" if update else "CREATE_FAILED", reason)
+            stack.resources, stack.pending = {**stack.resources, **deployment.created}, {}
+            stack.set_status("UPDATE_FAILED" if update else "CREATE_FAILED", reason)
             return
         rollback = "UPDATE_ROLLBACK" if update else "ROLLBACK"
-        stack.move(f"{rollback}_IN_PROGRESS", reason)
+        stack.set_status(f"{rollback}_IN_PROGRESS", reason)
         failed = deployment.roll_back()
         stack.stuck = set(failed)
         why = "; ".join(f"{logical_id}: {reason}" for logical_id, reason in failed.items())
-        stack.move(f"{rollback}_FAILED" if failed else f"{rollback}_COMPLETE", why or None)
+        stack.set_status(f"{rollback}_FAILED" if failed else f"{rollback}_COMPLETE", why or None)
 
     def _target(self, name: str, kind: str, environment: Environment) -> Stack:
         stack = self.stacks.find(name, environment)
@@ -182,7 +184,7 @@ class Engine(Inventory):
                 raise TemplateError(f"Stack {name} already exists", code="AlreadyExistsException")
             if stack is None:
                 stack = self.stacks.add(name, environment)
-                stack.move("REVIEW_IN_PROGRESS", "User Initiated")
+                stack.set_status("REVIEW_IN_PROGRESS", "User Initiated")
             return stack
         if kind != "UPDATE":
             raise TemplateError(f"a change set of type {kind} is not rehearsed")

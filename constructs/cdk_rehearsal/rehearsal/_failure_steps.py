@@ -61,7 +61,7 @@ class FailureSteps:
 
     @staticmethod
     def _others(fault: Fault, entries: list[Entry]) -> list[str]:
-        """Return the failures that nobody asked for."""
+        """Return the failures that no fault causes."""
         failed = (entry for entry in entries if entry.action is Action.FAIL)
         return [f"{e.stack}/{e.logical_id}: {e.detail}" for e in failed if f"{e.stack}/{e.logical_id}" not in fault.met]
 

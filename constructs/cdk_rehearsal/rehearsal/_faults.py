@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 from uuid import NAMESPACE_URL, uuid5
 
+from cdk_rehearsal.registry import did_you_mean
 from cdk_rehearsal.rehearsal._blueprint import Blueprint
 from cdk_rehearsal.rehearsal._errors import RehearsalError, ResourceError
 
@@ -108,8 +108,7 @@ def check_names(faults: Iterable[Fault], templates: Mapping[str, Mapping[str, An
     for fault in faults:
         if not any(fault.names(*resource) for resource in resources):
             resource, colon, _ = fault.resource.replace("::", "//").partition(":")
-            close = get_close_matches(resource.replace("//", "::"), known, n=3)
-            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            hint = did_you_mean(resource.replace("//", "::"), known, most=3)
             hint += f"; the actions are {', '.join(ACTIONS)}" if colon else ""
             problems.append(f"no resource has the logical id, construct path or type {fault.resource}{hint}")
     return problems

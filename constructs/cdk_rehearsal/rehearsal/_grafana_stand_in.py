@@ -36,11 +36,7 @@ class StandInWorkspace:
 
 
 class GrafanaStandIn:
-    """The API of Amazon Managed Grafana for service accounts, and Grafana's own for content.
-
-    Args:
-        on_new: Called with the id of a workspace when it is first requested.
-    """
+    """The API of Amazon Managed Grafana for service accounts, and Grafana's own for content."""
 
     def __init__(self, on_new: Callable[[str], None] = lambda _: None) -> None:
         self._on_new = on_new

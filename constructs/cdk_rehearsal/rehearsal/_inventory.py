@@ -36,7 +36,7 @@ class Inventory:
     ) -> tuple[str, Mapping[str, Any]] | None:
         """Return name and properties of a resource as it is deployed now, by physical id or property, or None."""
         for stack in self.stacks.living(environment) if value is not None else ():
-            for resource in (stack.resources | stack.making).values():
+            for resource in (stack.resources | stack.pending).values():
                 properties = resource.blueprint.properties
                 if properties.get(property) == value if property else value in _ids(resource):
                     return f"{stack.name}/{resource.blueprint.logical_id}", properties

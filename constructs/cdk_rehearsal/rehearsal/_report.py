@@ -65,7 +65,7 @@ class Report:
     Args:
         steps: The steps, in order.
         stacks: Resources made per stack.
-        types: Resources made per type, and by whom.
+        types: Number of created resources by type and creator.
         stand_ins: Values that were made up.
         retained: Resources that are left over because a policy keeps them.
         notes: Limits of the rehearsal that apply to the app.

@@ -38,7 +38,7 @@ class Resource:
 
 @dataclass(kw_only=True)
 class ChangeSet:
-    """A change set: a deployment that is prepared, and not yet made."""
+    """A change set: an update that is described, and not executed yet."""
 
     id: str
     name: str
@@ -46,6 +46,7 @@ class ChangeSet:
     template: Template
     text: str
     parameters: dict[str, Any]
+    #: Parameters that the caller gave; `parameters` has the defaults too.
     given: dict[str, str]
     tags: dict[str, str]
     changes: list[dict[str, Any]]
@@ -54,7 +55,7 @@ class ChangeSet:
     reason: str | None = None
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
     request: dict[str, Any] = field(default_factory=dict)
-    #: Whether resources that exist already are imported.
+    #: Whether existing resources are imported.
     imports: bool = False
 
 
@@ -73,8 +74,8 @@ class Stack:
     parameters: dict[str, Any] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     resources: dict[str, Resource] = field(default_factory=dict)
-    #: The resources of a deployment that is under way; `resources` are those of the last one that went well.
-    making: dict[str, Resource] = field(default_factory=dict)
+    #: Resources of a deployment in progress; `resources` are those of the last one that succeeded.
+    pending: dict[str, Resource] = field(default_factory=dict)
     retained: list[Resource] = field(default_factory=list)
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     exports: dict[str, str] = field(default_factory=dict)
@@ -90,7 +91,7 @@ class Stack:
     updated: datetime | None = None
     deleted: datetime | None = None
 
-    def move(self, status: str, reason: str | None = None) -> None:
+    def set_status(self, status: str, reason: str | None = None) -> None:
         """Set a status, and add it to the events."""
         self.status, self.reason = status, reason
         self.event(self.name, self.id, "AWS::CloudFormation::Stack", status, reason)
@@ -151,7 +152,7 @@ class Stacks(list[Stack]):
     def importers(self, export: str, environment: Environment) -> list[str]:
         return sorted(stack.name for stack in self.living(environment) if export in stack.imports)
 
-    def refuse_in_use(self, export: str, environment: Environment, doing: str) -> None:
+    def refuse_in_use(self, export: str, environment: Environment, action: str) -> None:
         """Raise TemplateError if another stack imports an export that is to be changed."""
         if users := self.importers(export, environment):
-            raise TemplateError(f"Export {export} cannot be {doing} as it is in use by {', '.join(users)}")
+            raise TemplateError(f"Export {export} cannot be {action} as it is in use by {', '.join(users)}")

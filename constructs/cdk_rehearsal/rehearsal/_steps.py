@@ -139,11 +139,7 @@ class Rehearsal:
     def _step(self, name: str, action: Callable[[], list[str]], *, fails: bool = False, toolkit: bool = False) -> None:
         """Run a step. `action` returns the problems, an empty list if there are none.
 
-        Args:
-            name: Name in the report.
-            action: The step.
-            fails: Whether resources fail on demand, so that a failed one is no problem by itself.
-            toolkit: Whether the step deploys stacks of the CLI, the first of them beside the synthesis.
+        With `fails`, resources fail on demand, and a failed one is no problem. `toolkit`: it deploys the CLI's.
         """
         begun = time.monotonic()
         self.listener.begin(name)

@@ -23,20 +23,12 @@ class Session:
         self.complete = True
 
     def stale(self, roots: Collection[Path]) -> list[Path]:
-        """Return the snapshots in directories of used ones that no test uses.
-
-        Args:
-            roots: Directories whose tests have all run.
-        """
+        """Return the snapshots in directories of used ones that no test uses."""
         folders = {file.parent for file in self.used if self._has_run(file, roots)}
         return sorted(file for folder in folders for file in unused(folder, self.used))
 
     def stale_apps(self, roots: Collection[Path]) -> list[Path]:
-        """Return the directories of snapshots beside those of apps that no test uses: their app is gone.
-
-        Args:
-            roots: Directories whose tests have all run.
-        """
+        """Return the directories of snapshots beside those of apps that no test uses: their app is gone."""
         parents = {app.parent for app in self.apps if self._has_run(app.parent, roots)}
         folders = {folder for parent in parents for folder in parent.iterdir() if folder.is_dir()}
         return sorted(folder for folder in folders - {file.parent for file in self.used} if unused(folder, ()))

@@ -11,11 +11,7 @@ from ultracluster.cloudwatch._alarms import AlarmDefinition
 
 
 class ResourceMetrics:
-    """Metrics that AWS publishes of one resource. A class of this kind names the service and its dimension.
-
-    Args:
-        resource: Value of the dimension: the id or the name of the resource.
-    """
+    """Metrics that AWS publishes of one resource. A class of this kind names the service and its dimension."""
 
     #: Namespace of the service in CloudWatch.
     namespace: ClassVar[str]

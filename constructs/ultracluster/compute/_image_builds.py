@@ -1,4 +1,4 @@
-"""Images that a deployment builds, with the roles that Image Builder takes and the end of old images."""
+"""Images that a deployment builds, with the roles of Image Builder and the deletion of old images."""
 
 from collections.abc import Mapping, Sequence
 
@@ -49,13 +49,7 @@ def log_group_name(label: str) -> str:
 
 
 def builder_role(scope: Construct, *, log_group: str, components: Sequence[l1.CfnComponent]) -> iam.Role:
-    """Create the role of builder instances.
-
-    Args:
-        scope: Scope of the role.
-        log_group: Name of the log group of the builds.
-        components: Components that the instances run.
-    """
+    """Create the role of builder instances."""
     role, stack = iam.Role(scope, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com")), cdk.Stack.of(scope)
     logs = stack.format_arn(
         service="logs", resource="log-group", resource_name=log_group, arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME
@@ -81,14 +75,6 @@ def build_at_deployment(
 
     Another digest is another resource: CloudFormation builds it before it removes the old one from the stack. The old
     image is retained, because nodes run from it and launch from it until their own stack is updated.
-
-    Args:
-        scope: Scope of the resources.
-        digest: Digest of the recipe's content.
-        recipe: ARN of the recipe.
-        infrastructure: ARN of the infrastructure configuration.
-        log_group: Name of the log group.
-        label: Name that no other pipeline of the account and region has.
     """
     image = l1.CfnImage(
         scope,

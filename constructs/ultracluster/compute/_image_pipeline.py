@@ -35,11 +35,7 @@ _SLURM = error("image-pipeline-slurm", "AWS has installers for some Slurm releas
 
 
 class ImagePipelineGrants:
-    """Grants of a pipeline.
-
-    Args:
-        pipeline_arn: ARN of the pipeline.
-    """
+    """Grants of a pipeline."""
 
     def __init__(self, pipeline_arn: str) -> None:
         self._arn = pipeline_arn

@@ -11,13 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_ec2 as ec2_refs
 from constructs import Construct
 
-from ultracluster.catalogue.ec2 import (
-    InstanceType,
-    Interface,
-    Layout,
-    check_interfaces,
-    interfaces,
-)
+from ultracluster.catalogue.ec2 import InstanceType, Interface, Layout, check_interfaces, interfaces
 from ultracluster.compute._arguments import (
     IMAGE,
     PURCHASE,

@@ -24,11 +24,7 @@ _LARGE = 1_000_000
 
 
 class ScriptAssetGrants:
-    """Grants of a script.
-
-    Args:
-        arn: ARN of the object.
-    """
+    """Grants of a script."""
 
     def __init__(self, arn: str) -> None:
         self._arn = arn

@@ -11,7 +11,7 @@ from constructs import Construct
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.clusterfile import PublicAccess
 from ultracluster.rules import ARGUMENT, Message, error, shared
-from ultracluster.security import shown
+from ultracluster.security import readable
 
 _ANYWHERE = error("eks-public-access", "An API server is public for wide ranges only where that is intended.")
 _SERVICE_CIDR = shared("kubernetes-service-cidr")
@@ -70,7 +70,7 @@ def admin_arn(admin: str | iam.IRole | iam.IUser) -> str:
 def admin_id(scope: Construct, arn: str) -> str:
     """Return an id for an access entry that comes from its principal, and not from its position in a list."""
     if cdk.Token.is_unresolved(arn):
-        return re.sub(r"[^A-Za-z0-9.]+", "-", str(shown(scope, arn))).strip("-")
+        return re.sub(r"[^A-Za-z0-9.]+", "-", str(readable(scope, arn))).strip("-")
     return arn.split(":", 4)[4].replace("/", "~").replace(":", "~")
 
 

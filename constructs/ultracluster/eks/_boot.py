@@ -43,14 +43,7 @@ def node_taints(cluster: ClusterFile, group: NodeGroup) -> tuple[Taint, ...]:
 def kubernetes_boot(
     cluster: ClusterFile, storage: Storage, group: NodeGroup, access: ClusterAccess | None
 ) -> str | None:
-    """Return the user data of a node, or None if that of EKS is enough.
-
-    Args:
-        cluster: Cluster file.
-        storage: File systems that pods mount.
-        group: Node group.
-        access: Cluster to join, for an image that EKS did not choose.
-    """
+    """Return the user data of a node, or None if that of EKS is enough."""
     settings = NodeSettings()
     if access is not None:
         labels = {**node_labels(group), _EKS_LABEL: group.name}

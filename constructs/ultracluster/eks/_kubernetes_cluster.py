@@ -20,9 +20,9 @@ from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._before_platform import BeforePlatform
 from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
+from ultracluster.eks._eks_node_role import EksNodeRole
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
-from ultracluster.eks._node_role import EksNodeRole
 from ultracluster.eks._scheduled_start import start_with_block
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
 from ultracluster.kubernetes import ROOT_DEVICES

@@ -91,11 +91,6 @@ class HyperPodSlurmCluster(Construct):
         assert section is not None
         return AccountingDatabase(endpoint=section.endpoint, secret_arn=section.secret, key_arn=section.key)
 
-    @property
-    def _roles(self) -> list[iam.Role]:
-        """Roles of the nodes."""
-        return [*dict.fromkeys((self.role, self.controller_role))]
-
     def _allow_nodes(self) -> None:
         """Allow the nodes what they do at their set-up, and what their jobs do with the role."""
         cluster, bucket, home = self._cluster, self._storage.data_bucket, self._storage.home
@@ -203,7 +198,7 @@ class HyperPodSlurmCluster(Construct):
             content=node_scripts_archive(in_place),
             parameter_name=node_scripts_parameter(cluster.name),
             description=f"Files of the nodes of {cluster.name} that change in place: archive and checksum",
-            roles=self._roles,
+            roles=[*dict.fromkeys((self.role, self.controller_role))],
         )
         created = HyperPodCluster(
             scope,

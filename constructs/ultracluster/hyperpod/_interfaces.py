@@ -12,11 +12,7 @@ _REPAIR = ("sagemaker:BatchRebootClusterNodes", "sagemaker:BatchReplaceClusterNo
 
 
 class HyperPodGrants:
-    """Permissions on a cluster.
-
-    Args:
-        cluster_arn: ARN of the cluster.
-    """
+    """Permissions on a cluster."""
 
     def __init__(self, cluster_arn: str) -> None:
         self._arn = cluster_arn

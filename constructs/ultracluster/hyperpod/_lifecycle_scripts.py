@@ -132,11 +132,7 @@ class HyperPodScripts(Construct):
 
 
 class HyperPodScriptsGrants:
-    """Permissions on lifecycle scripts.
-
-    Args:
-        bucket: Their bucket.
-    """
+    """Permissions on lifecycle scripts."""
 
     def __init__(self, bucket: s3.IBucket) -> None:
         self._bucket = bucket

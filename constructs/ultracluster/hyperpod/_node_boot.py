@@ -8,7 +8,6 @@ from ultracluster.boot import (
     SCRATCH_UNIT,
     BootScript,
     LocalScratch,
-    Mount,
     NodeBoot,
     NodeFile,
     boot_script,
@@ -38,12 +37,7 @@ LOGIN, CONTROLLER = "login", "controller"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeScripts:
-    """Scripts of a group of nodes.
-
-    Args:
-        scripts: Scripts in their order.
-        in_place: Files that change under a running job, which nodes fetch.
-    """
+    """Scripts of a group of nodes."""
 
     scripts: tuple[BootScript, ...]
     in_place: tuple[NodeFile, ...]
@@ -73,7 +67,7 @@ def node_scripts(
         log_group: Name of the log group of the nodes.
     """
     mounts = [mount for mount in storage.mounts if mount.type != "lustre"]
-    lustre = [_by_the_service(mount) for mount in storage.mounts if mount.type == "lustre"]
+    lustre = [replace(mount, after=()) for mount in storage.mounts if mount.type == "lustre"]
     parts = [
         users_boot(cluster=cluster.name, region=cluster.region),
         breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
@@ -106,10 +100,6 @@ def node_scripts(
     return NodeScripts(
         scripts=(logs, *_software(cluster, storage, instance_type), boot), in_place=in_place_files(parts)
     )
-
-
-def _by_the_service(mount: Mount) -> Mount:
-    return replace(mount, after=())
 
 
 def _software(cluster: ClusterFile, storage: Storage, instance_type: InstanceType) -> Sequence[BootScript]:

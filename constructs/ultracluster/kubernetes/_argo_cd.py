@@ -41,14 +41,6 @@ def argo_cd_files(
     """Return the files of a platform for a Git repository, by path.
 
     `argo-cd/setup.yaml` is applied once, by a person; Argo CD applies everything else from then on.
-
-    Args:
-        rendered: Platform; its ids are known.
-        cluster: Name of the cluster.
-        arn: ARN of the EKS cluster.
-        repository: Address of the repository.
-        revision: Branch, tag or commit.
-        path: Directory of the files in the repository.
     """
     source = {"repoURL": repository, "targetRevision": revision}
     applications = [_release(release) for release in rendered.releases]

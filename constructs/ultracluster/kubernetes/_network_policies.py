@@ -37,14 +37,7 @@ def team_policies(namespace: str) -> list[Object]:
 
 
 def job_policy(name: str, namespace: str, pods: Mapping[str, str], *, further: Sequence[Object] = ()) -> Object:
-    """Allow traffic between the pods of one job on every port: NCCL and torchrun choose ports at run time.
-
-    Args:
-        name: Name of the job.
-        namespace: Namespace of the job.
-        pods: Labels that select exactly its pods.
-        further: Further ingress rules.
-    """
+    """Allow traffic between the pods of one job on every port: NCCL and torchrun choose ports at run time."""
     each_other = [{"podSelector": {"matchLabels": dict(pods)}}]
     spec = {
         "egress": [{"to": each_other}],

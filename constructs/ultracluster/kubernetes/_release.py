@@ -65,11 +65,6 @@ class HelmRelease:
 class Manifest:
     """A file of objects that a project publishes instead of a chart; its URL has the version.
 
-    Args:
-        name: Name.
-        version: Tag of the version.
-        url: URL of the file.
-
     Raises:
         ValueError: If the URL does not contain the version.
     """

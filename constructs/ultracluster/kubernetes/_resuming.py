@@ -74,14 +74,7 @@ def with_resuming(platform: Platform, group: PlatformNodes, pod: Object) -> Obje
 
 
 def with_checkpoints(platform: Platform, group: PlatformNodes, pod: Object, name: str) -> Object:
-    """Return the spec of a pod whose program finds its checkpoints, of a job that its operator restarts.
-
-    Args:
-        platform: The cluster.
-        group: Node group.
-        pod: Spec of the pod.
-        name: Name of the job, and of the directory of its checkpoints.
-    """
+    """Return the spec of a pod whose program finds its checkpoints, of a job that its operator restarts."""
     first, *others = pod["containers"]
     env = [
         namespaced(),

@@ -83,9 +83,13 @@ def _logs(cluster: ClusterFile) -> list[str]:
 
 def _lines(facts: Mapping[str, Any]) -> list[str]:
     limit = "" if facts["series_limit"] is None else f" of at most {facts['series_limit']:,}"
-    grafana = {"self-hosted": "on a self-hosted server", "managed": "in Amazon Managed Grafana", "none": "nowhere"}
+    grafana = {
+        "self-hosted": "dashboards on a self-hosted server",
+        "managed": "dashboards in Amazon Managed Grafana",
+        "none": "no dashboards",
+    }
     return [
         f"metrics: profile {facts['profile']}, about {facts['series']:,} active series{limit}, "
-        f"{facts['samples_per_s']:,} samples/s, ${facts['usd_per_month']:,} a month at prices of us-east-1; dashboards "
+        f"{facts['samples_per_s']:,} samples/s, ${facts['usd_per_month']:,} a month at prices of us-east-1; "
         f"{grafana[facts['grafana']]}"
     ]

@@ -66,15 +66,7 @@ class Volume:
 def scraped_series(
     instance_type: InstanceType, profile: Profile, *, efa_devices: int, mounts: int = 1, filesystems: int = 2
 ) -> int:
-    """Return the number of series that a healthy node sends.
-
-    Args:
-        instance_type: Type of the node.
-        profile: Metrics profile.
-        efa_devices: EFA devices of the node.
-        mounts: Mounted file systems that are checked.
-        filesystems: Local file systems.
-    """
+    """Return the number of series that a healthy node sends."""
     gpus = instance_type.gpus
     gpu = instance_type.gpu
     of_gpus = gpus * sum(len(fields(metric, gpu)) for metric in DCGM_METRICS if metric.profile <= profile)

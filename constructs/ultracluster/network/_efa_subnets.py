@@ -13,12 +13,7 @@ _LISTED = "Fn::GetAZs"
 
 
 def check_efa_subnets(file_system: ec2.ISubnet, client: ec2.ISubnet) -> list[Message]:
-    """Find what prevents EFA between a client and a file system in two subnets; empty if too little is known.
-
-    Args:
-        file_system: Subnet of the file system.
-        client: Subnet of the clients.
-    """
+    """Find what prevents EFA between a client and a file system in two subnets; empty if too little is known."""
     return check_efa_client(client, cidr=_range(file_system), zone=_zone(file_system))
 
 

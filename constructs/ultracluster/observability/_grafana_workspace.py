@@ -12,6 +12,7 @@ from aws_cdk import aws_grafana as l1
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.monitoring import (
     LEAST_SUBNETS,
     MANAGED_GRAFANA_REGIONS,
@@ -20,7 +21,7 @@ from ultracluster.catalogue.monitoring import (
 )
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, region_problem
-from ultracluster.planning import checked, text_problem
+from ultracluster.planning import checked, known, text_problem
 from ultracluster.rules import Refusal, error
 
 _REGION = error("grafana-managed-region", "Amazon Managed Grafana is not available in every Region.")
@@ -119,7 +120,9 @@ class GrafanaWorkspace(_GrafanaWorkspaceBase):
             raise Refusal(f"{scope.node.path}/{id}", problems)
         imported = _GrafanaWorkspaceBase(scope, id, region=region)
         imported.workspace_id, imported.role = workspace_id, role
-        imported.url = f"https://{workspace_id}.grafana-workspace.{imported.env.region}.amazonaws.com"
+        place = imported.env.region
+        domain = domain_of(place) if known(place) else cdk.Aws.URL_SUFFIX
+        imported.url = f"https://{workspace_id}.grafana-workspace.{place}.{domain}"
         return imported
 
     @checked

@@ -9,13 +9,7 @@ from ultracluster.clusterfile import ClusterFile, Path
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Note:
-    """A key that the configuration does not carry over, or not as it is.
-
-    Args:
-        path: Keys down to the value in the cluster file.
-        reason: Why.
-        fix: What to do.
-    """
+    """A key that the configuration does not carry over, or not as it is."""
 
     path: Path
     reason: str

@@ -26,13 +26,7 @@ _LONGEST_NAME = 25
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Part:
-    """Node groups of one queue: all that a queue of ParallelCluster has only once is the same.
-
-    Args:
-        name: Name of the queue.
-        groups: Its node groups.
-        settings: Settings of the partition.
-    """
+    """Node groups of one queue: all that a queue of ParallelCluster has only once is the same."""
 
     name: str
     groups: tuple[NodeGroup, ...]
@@ -46,14 +40,7 @@ def architecture(cluster: ClusterFile) -> Architecture:
 
 
 def queues(cluster: ClusterFile, subnets: Subnets, scripts: Scripts, notes: list[Note]) -> list[dict[str, Any]]:
-    """Return SlurmQueues, the default queue first.
-
-    Args:
-        cluster: The cluster file.
-        subnets: Subnets of the nodes.
-        scripts: Custom actions of the nodes.
-        notes: Notes, to which those of this function are added.
-    """
+    """Return SlurmQueues, the default queue first."""
     return [_queue(part, cluster, subnets, scripts, notes) for part in _parts(cluster, notes)]
 
 
@@ -231,7 +218,7 @@ def _placement_group(group: NodeGroup, notes: list[Note]) -> dict[str, Any]:
 
 
 def _name(name: str, taken: set[str]) -> str:
-    """Return a name that is short enough, and not taken; its end, which tells Capacity Blocks apart, stays."""
+    """Return a name that is short enough, and not taken; its end, which distinguishes Capacity Blocks, stays."""
     if len(name) > _LONGEST_NAME:
         head, _, tail = name.rpartition("-")
         tail = tail[-8:]

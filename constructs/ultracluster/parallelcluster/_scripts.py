@@ -40,11 +40,7 @@ class Scripts:
         return f"s3://{self._bucket}/{self.prefix}/"
 
     def permissions(self, scripts: Sequence[Any] = ()) -> dict[str, Any]:
-        """Return Iam of head node or queue: what its nodes read and write in S3.
-
-        Args:
-            scripts: Scripts of the file that its nodes run.
-        """
+        """Return Iam of head node or queue: what its nodes read and write in S3."""
         existing = self._cluster.storage.existing_bucket
         rows: list[dict[str, Any]] = []
         if existing:

@@ -16,13 +16,7 @@ _EXISTING = "name the volume or file system that exists already under storage.ho
 
 
 def shared_storage(cluster: ClusterFile, zones: Sequence[str], notes: list[Note]) -> list[dict[str, Any]]:
-    """Return SharedStorage.
-
-    Args:
-        cluster: The cluster file.
-        zones: Zones of the queues.
-        notes: Notes, to which those of this function are added.
-    """
+    """Return SharedStorage."""
     return [row for row in (_lustre(cluster, zones, notes), _home(cluster, notes)) if row]
 
 

@@ -5,12 +5,7 @@ from ultracluster.parallelcluster._notes import Note, path_of
 
 
 class Subnets:
-    """Subnets by zone: existing ones, or placeholders, which pcluster reports until they are replaced.
-
-    Args:
-        cluster: The cluster file.
-        notes: Notes, to which one for each placeholder is added.
-    """
+    """Subnets by zone: existing ones, or placeholders, which pcluster reports until they are replaced."""
 
     def __init__(self, cluster: ClusterFile, notes: list[Note]) -> None:
         existing = cluster.network.existing

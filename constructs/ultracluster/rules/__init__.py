@@ -10,6 +10,7 @@ from ultracluster.rules._rule import Message as Message
 from ultracluster.rules._rule import Rule as Rule
 from ultracluster.rules._rule import RuleText as RuleText
 from ultracluster.rules._rule import error as error
+from ultracluster.rules._rule import nearest as nearest
 from ultracluster.rules._rule import register as register
 from ultracluster.rules._rule import registered as registered
 from ultracluster.rules._rule import warning as warning

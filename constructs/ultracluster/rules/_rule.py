@@ -1,5 +1,6 @@
 """Rules, and messages that carry the rule that they come from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -94,3 +95,10 @@ def warning(id: str, reason: str) -> Rule:
 ARGUMENT = error("argument", "An argument must have a type and a value that the construct accepts.")
 #: Rule of values that a token cannot be.
 TOKEN = error("argument-token", "A value that decides what is created must be known at synthesis.")
+
+
+def nearest(word: str, known: Iterable[str], likeness: float = 0.7, most: int = 1) -> str:
+    """Return the known words that a message may propose, with "or" between them, or an empty text."""
+    import difflib
+
+    return " or ".join(difflib.get_close_matches(word[:60], list(known), n=most, cutoff=likeness))

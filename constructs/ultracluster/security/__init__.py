@@ -8,7 +8,7 @@ from ultracluster.security._compliance import acknowledge_compliance as acknowle
 from ultracluster.security._compliance import packs_of as packs_of
 from ultracluster.security._managed_policies import add_managed_policy as add_managed_policy
 from ultracluster.security._node_role import NodeRole as NodeRole
+from ultracluster.security._readable import acknowledge_wildcards as acknowledge_wildcards
+from ultracluster.security._readable import readable as readable
+from ultracluster.security._readable import wildcard_finding as wildcard_finding
 from ultracluster.security._same_region import check_same_region as check_same_region
-from ultracluster.security._shown import acknowledge_wildcards as acknowledge_wildcards
-from ultracluster.security._shown import shown as shown
-from ultracluster.security._shown import wildcard_finding as wildcard_finding

@@ -13,7 +13,6 @@ from ultracluster.slurm._metrics import slurm_collectors as slurm_collectors
 from ultracluster.slurm._node_archive import publish_archive as publish_archive
 from ultracluster.slurm._node_health import health_mode as health_mode
 from ultracluster.slurm._node_images import NodeImages as NodeImages
-from ultracluster.slurm._node_role import PcsNodeRole as PcsNodeRole
 from ultracluster.slurm._node_users import NodeUsers as NodeUsers
 from ultracluster.slurm._options import SlurmOptions as SlurmOptions
 from ultracluster.slurm._pcs_cluster import PcsCluster as PcsCluster
@@ -23,6 +22,7 @@ from ultracluster.slurm._pcs_drain import PcsDrain as PcsDrain
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup as PcsLoginNodeGroup
 from ultracluster.slurm._pcs_node_logs import PcsNodeLogs as PcsNodeLogs
 from ultracluster.slurm._pcs_node_logs import node_log_group as node_log_group
+from ultracluster.slurm._pcs_node_role import PcsNodeRole as PcsNodeRole
 from ultracluster.slurm._pcs_queue import PcsQueue as PcsQueue
 from ultracluster.slurm._slurm_cluster import SlurmCluster as SlurmCluster
 from ultracluster.slurm._user_policy import PcsUserPolicy as PcsUserPolicy

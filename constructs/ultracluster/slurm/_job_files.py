@@ -25,14 +25,7 @@ def jobs_directory(cluster: ClusterFile) -> str:
 
 
 def job_files(scope: Construct, cluster: ClusterFile, jobs: Sequence[JobFile], *, login_role: iam.IRole) -> NodeArchive:
-    """Publish the job files for login nodes, which read the parameter every ten minutes.
-
-    Args:
-        scope: Scope of the archive.
-        cluster: Cluster file.
-        jobs: Job files.
-        login_role: Role of the login nodes.
-    """
+    """Publish the job files for login nodes, which read the parameter every ten minutes."""
     return NodeArchive(
         scope,
         "Jobs",

@@ -39,13 +39,7 @@ _DESCRIPTIONS = {
 
 
 def launch_alarms(owner: Construct, group: logs.ILogGroup, cluster_id: str) -> Alarms:
-    """Create the metrics of failed launches and boots, and return their alarms.
-
-    Args:
-        owner: Construct of the log group.
-        group: Log group with the scaling log.
-        cluster_id: Id of the cluster, which names its metrics.
-    """
+    """Create the metrics of failed launches and boots, and return their alarms."""
     definitions = {}
     for name, pattern in _PATTERNS.items():
         period = cdk.Duration.minutes(_MINUTES[name])

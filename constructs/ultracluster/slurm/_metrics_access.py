@@ -8,8 +8,8 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.observability import Observability, PrometheusWorkspace, allow_topology
 from ultracluster.slurm._metrics import remote_write_parameter
 from ultracluster.slurm._node_health import publish_topic, replacement_limits
-from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._pcs_cluster import PcsCluster
+from ultracluster.slurm._pcs_node_role import PcsNodeRole
 
 
 def add_metrics_access(
@@ -19,15 +19,7 @@ def add_metrics_access(
     login_role: PcsNodeRole,
     observability: Observability,
 ) -> None:
-    """Allow nodes to write metrics, and publish the URL of a workspace that is known at deployment only.
-
-    Args:
-        scope: Scope of the policies and of the parameter.
-        cluster: Cluster file.
-        controller: Controller, with the role of the nodes.
-        login_role: Role of the login nodes.
-        observability: Workspace and topic.
-    """
+    """Allow nodes to write metrics, and publish the URL of a workspace that is known at deployment only."""
     # By name, so that the policies belong to this scope: its stack refers to that of the roles, not the reverse.
     # With a name of its own, a policy's logical id does not carry the name of the Stage.
     roles = [

@@ -13,14 +13,7 @@ from ultracluster.storage import S3FilesHome, Storage
 
 
 def allow_nodes(scope: Construct, cluster: ClusterFile, *, compute: iam.IRole, login: iam.IRole) -> None:
-    """Allow the nodes of a cluster file what they do at boot, and what their jobs do with the role.
-
-    Args:
-        scope: Scope of the users.
-        cluster: Cluster file.
-        compute: Role of the compute nodes.
-        login: Role of the login nodes.
-    """
+    """Allow the nodes of a cluster file what they do at boot, and what their jobs do with the role."""
     users = NodeUsers(scope, "Users", cluster=cluster.name, users=cluster.users)
     health = NodeHealth(scope, "Health", cluster=cluster.name)
     kinds: tuple[Nodes, Nodes] = ("compute", "login")
@@ -41,13 +34,6 @@ def allow_storage(
     """Allow the nodes of a cluster file what they read and write without a mount.
 
     The policies are in this scope, so that the stack of the control plane does not wait for that of the storage.
-
-    Args:
-        scope: Scope of the policies.
-        cluster: Cluster file.
-        storage: File systems of the nodes, and the data bucket.
-        compute: Role of the compute nodes.
-        login: Role of the login nodes.
 
     Returns:
         The roles with these policies, which a node needs when it boots.

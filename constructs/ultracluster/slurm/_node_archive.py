@@ -14,12 +14,6 @@ class NodeArchive(Construct):
     """A tar archive in the bucket of `cdk bootstrap`, and the parameter with its URL and checksum.
 
     Nodes read the parameter by its name, so that another archive changes no node group.
-
-    Args:
-        content: Archive.
-        parameter_name: Name of the parameter.
-        description: Description of the parameter.
-        roles: Roles of the nodes, which may read both.
     """
 
     def __init__(

@@ -25,13 +25,6 @@ class NodeCanary(Construct):
     Handle and condition are new with each such change, because CloudFormation updates neither. A canary that is not
     well, or does not answer, ends the deployment before the other nodes change, and the stack is rolled back.
 
-    Args:
-        cluster: Cluster file.
-        group: Name of the node group of the canary.
-        template: Launch template of the canary.
-        boot: Scripts that it runs.
-        role: Role of the nodes.
-
     See: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-26)
     """
 

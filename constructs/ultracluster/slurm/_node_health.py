@@ -24,9 +24,6 @@ class NodeHealth(Construct):
     The value of the template is the first one, and `aws ssm put-parameter --overwrite` changes it. CloudFormation
     writes the value of the template again with each update of the resource, so no property of it may change: it has no
     tags.
-
-    Args:
-        cluster: Name of the cluster.
     """
 
     def __init__(self, scope: Construct, id: str, *, cluster: str) -> None:

@@ -16,9 +16,9 @@ from ultracluster.planning import as_list, checked, id_problem, text_problem, to
 from ultracluster.rules import Refusal, shared
 from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
-from ultracluster.slurm._node_role import ROLE_PATH, PcsNodeRole
 from ultracluster.slurm._options import SlurmOptions
 from ultracluster.slurm._pcs_metrics import PcsClusterMetrics
+from ultracluster.slurm._pcs_node_role import ROLE_PATH, PcsNodeRole
 from ultracluster.slurm._settings import NAME, custom_settings
 
 _LIMIT = shared("slurm-controller-limit")

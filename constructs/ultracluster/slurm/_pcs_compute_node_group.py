@@ -19,7 +19,7 @@ from ultracluster.planning.slurm import check_gres
 from ultracluster.rules import Refusal, shared
 from ultracluster.slurm._grants import PcsNodeGroupGrants
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
-from ultracluster.slurm._node_scripts import NodeScripts
+from ultracluster.slurm._pcs_node_scripts import NodeScripts
 from ultracluster.slurm._settings import NAME, custom_settings, setting_problems
 
 _STATIC = shared("min-nodes")
@@ -64,7 +64,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         slurm_settings: Settings of slurm.conf for the nodes, by name, such as `Weight`. Default: none.
         gres: Records of gres.conf, each a mapping of attributes. Default: PCS writes one for the GPUs of the type.
         after: Constructs that each change of the group waits for, such as a wait condition. Until then, its nodes can
-            read the scripts of before. Default: none.
+            read the earlier scripts. Default: none.
 
     Raises:
         ValueError: If PCS does not accept name or counts, the capacity cannot hold the nodes, or the template is for

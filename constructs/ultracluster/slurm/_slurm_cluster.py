@@ -34,12 +34,12 @@ from ultracluster.slurm._node_access import allow_nodes, allow_storage
 from ultracluster.slurm._node_archive import NodeArchive
 from ultracluster.slurm._node_canary import NodeCanary
 from ultracluster.slurm._node_outputs import controller_outputs, node_outputs
-from ultracluster.slurm._node_role import PcsNodeRole
 from ultracluster.slurm._pcs_cluster import PcsCluster
 from ultracluster.slurm._pcs_cluster_logs import PcsClusterLogs
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_login_node_group import PcsLoginNodeGroup
 from ultracluster.slurm._pcs_node_logs import PcsNodeLogs
+from ultracluster.slurm._pcs_node_role import PcsNodeRole
 from ultracluster.slurm._pcs_queue import PcsQueue
 from ultracluster.slurm._people_policies import PeoplePolicies, people_policies
 from ultracluster.slurm._software import node_software

@@ -14,12 +14,7 @@ from ultracluster.security import acknowledge_compliance
 
 
 def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
-    """Encrypt all log groups with one key, and enable detailed monitoring of instances for hipaa.
-
-    Args:
-        scopes: Scopes of the cluster, in the order of their deployment.
-        cluster: Cluster file.
-    """
+    """Encrypt all log groups with one key, and enable detailed monitoring of instances for hipaa."""
     if not cluster.compliance:
         return
     children = [child for scope in scopes for child in scope.node.find_all()]

@@ -25,7 +25,7 @@ _ZONE = error("network-zone", "A handed-in network must be in the zone of the cl
 class UltraCluster(Construct):
     """Network, storage, orchestrator, node groups and monitoring of a cluster file, in one stack.
 
-    `ClusterStacks` creates the same parts in several stacks, which is better for a cluster that lives long: storage
+    `ClusterStacks` creates the same parts in several stacks, which is better for a long-lived cluster: storage
     then has a stack and a termination protection of its own.
 
     Args:

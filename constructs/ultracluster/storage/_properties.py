@@ -11,9 +11,6 @@ def properties_of(construct: IConstruct) -> dict[str, Any]:
     """Return the CloudFormation properties of the main resource of a construct; empty for an imported construct.
 
     They do not include what `add_property_override` sets.
-
-    Args:
-        construct: A construct with a default child.
     """
     resource = construct.node.default_child
     if not isinstance(resource, cdk.CfnResource):

@@ -12,9 +12,6 @@ def instance_groups(properties: Mapping[str, Any]) -> Iterator[tuple[str, str, d
     HyperPod attaches the network interfaces itself, with the groups and subnets of `VpcConfig`. A training plan takes
     the place of a capacity reservation.
 
-    Args:
-        properties: Properties of the cluster.
-
     See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html (read
     2026-11-23)
     """

@@ -243,13 +243,10 @@ def _allows_itself(group: str, resources: Mapping[str, Any]) -> bool:
             "AWS::EC2::SecurityGroupIngress": "SourceSecurityGroupId",
             "AWS::EC2::SecurityGroupEgress": "DestinationSecurityGroupId",
         }.get(str(resource.get("Type")))
-        if other and str(rule.get("IpProtocol")) == "-1" and _ends(rule, other) == {group}:
+        ends = {_referred(rule.get(end)) for end in ("GroupId", other)}
+        if other and str(rule.get("IpProtocol")) == "-1" and ends == {group}:
             directions.add(other)
     return len(directions) == 2
-
-
-def _ends(rule: Mapping[str, Any], other: str) -> set[str | None]:
-    return {_referred(rule.get("GroupId")), _referred(rule.get(other))}
 
 
 def _resources(template: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

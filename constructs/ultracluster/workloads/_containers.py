@@ -20,7 +20,8 @@ _DIGITS = 12
 def layer_of(image: ContainerImage) -> str:
     """Return the shell that adds to an image what it lacks, each part with its version and checksum."""
     text = resources.files(__package__).joinpath("loads", image.layer).read_text(encoding="utf-8")
-    return text + "".join(f"layer {shlex.join(parts)} || exit\n" for parts in (image.parts, image.further) if parts)
+    runs = filter(None, (image.packages, image.more_packages))
+    return text + "".join(f"layer {shlex.join(packages)} || exit\n" for packages in runs)
 
 
 def container_tag(name: str, parent: str = "") -> str:
@@ -46,7 +47,7 @@ def container_files(name: str, address: str, *, parent: str = "") -> dict[str, s
     """
     image = CONTAINERS[name]
     lines = [
-        f"# {image.holds}.",
+        f"# {image.contents}.",
         f"# Versions and checksums are in {_LAYER}, which a job or a pod would run otherwise.",
         f"FROM {parent or image.address}",
         f"COPY {_LAYER} /opt/ultracluster/{_LAYER}",

@@ -61,13 +61,7 @@ class Framework:
     steps: int = 0
 
     def options(self, given: Settings, run: str = "", times: Callable[[Fraction], str] = str) -> list[str]:
-        """Return the options of the given settings; the framework has defaults for the others.
-
-        Args:
-            given: Settings.
-            run: Directory of the checkpoints, as the shell or Kubernetes expands it.
-            times: Returns a multiple of the GPUs of the job, likewise.
-        """
+        """Return the options of the given settings; the framework has defaults for the others."""
         degrees = {name: getattr(given, name) for name in self.degrees}
         options = [f"{self.degrees[name]}{value}" for name, value in degrees.items() if value is not None]
         stages, micro = given.pipeline_parallel or 1, given.micro_batch or 1

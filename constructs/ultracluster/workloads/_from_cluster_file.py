@@ -49,10 +49,6 @@ def workload_files(
 def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
     """Return the settings of a workload that a plan has, for `workload_files`.
 
-    Args:
-        plan: A plan of training, RL or inference.
-        workload: Name of the workload.
-
     Raises:
         Refusal: If the workload does not exist, or takes no plan.
     """

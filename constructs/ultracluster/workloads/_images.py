@@ -19,26 +19,26 @@ class ContainerImage:
         repository: Name in the registry.
         tag: Tag of one version.
         architectures: CPU architectures.
-        holds: Contents that a job needs.
+        contents: Software that a job needs.
         source: Source of these facts, read on 2026-11-21 unless it has another date.
         registry: Host of the registry, which serves it without credentials.
-        layer: File of `loads` that adds what the image lacks, or an empty text.
-        parts: Versions and checksums of what it adds, its arguments.
-        further: Those of what it adds next, which needs the parts to be built.
-        common: False if the import of images needs its name, for it is large and one workload uses it.
-        replaceable: False if the image for other CPUs lacks what the layer adds.
+        layer: Script of `loads` that installs software in addition, or an empty text.
+        packages: Arguments of the layer: versions and checksums.
+        more_packages: Arguments of its second run, for packages that need the first ones to build.
+        imported: False if an import of images must name it, because it is large and one workload uses it.
+        replaceable: False if the image for other CPUs lacks what the layer installs.
     """
 
     repository: str
     tag: str
     architectures: tuple[Architecture, ...]
-    holds: str
+    contents: str
     source: str
     registry: str = "public.ecr.aws"
     layer: str = ""
-    parts: tuple[str, ...] = ()
-    further: tuple[str, ...] = ()
-    common: bool = True
+    packages: tuple[str, ...] = ()
+    more_packages: tuple[str, ...] = ()
+    imported: bool = True
     replaceable: bool = True
 
     @property
@@ -64,21 +64,23 @@ PYTORCH = ContainerImage(
     repository="deep-learning-containers/pytorch",
     tag="2.13.0-cu133-amzn2023",
     architectures=("x86_64",),
-    holds="PyTorch 2.13.0, CUDA 13.3, NCCL 2.30.7, EFA installer 1.49.0, DeepSpeed 0.19.2, Transformer Engine 2.17.0",
+    contents=(
+        "PyTorch 2.13.0, CUDA 13.3, NCCL 2.30.7, EFA installer 1.49.0, DeepSpeed 0.19.2, Transformer Engine 2.17.0"
+    ),
     source=f"{_AWS_IMAGES}, .github/config/image/pytorch/2.13-ec2-cuda.yml and docs/src/data/pytorch/2.13-cuda-ec2.yml",
 )
 VLLM = ContainerImage(
     repository="deep-learning-containers/vllm",
     tag="server-cuda-v2.3",
     architectures=("x86_64",),
-    holds="vLLM 0.27.0, CUDA 13.0, EFA installer 1.47.0",
+    contents="vLLM 0.27.0, CUDA 13.0, EFA installer 1.47.0",
     source=f"{_AWS_IMAGES}, docs/src/data/vllm-server and docker/vllm/Dockerfile.amzn2023",
 )
 SGLANG = ContainerImage(
     repository="deep-learning-containers/sglang",
     tag="server-cuda-v1.4",
     architectures=("x86_64",),
-    holds="SGLang 0.5.19, CUDA 13.0, EFA",
+    contents="SGLang 0.5.19, CUDA 13.0, EFA",
     source=(
         "https://github.com/aws/deep-learning-containers, docs/src/data/sglang-server (commit 05a7191), and "
         "https://aws.github.io/deep-learning-containers/sglang (read 2026-11-23)"
@@ -88,7 +90,7 @@ NCCL_TESTS = ContainerImage(
     repository="hpc-cloud/nccl-tests",
     tag="cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3",
     architectures=("x86_64", "arm64"),
-    holds="nccl-tests 2.18.3, CUDA 13.0.2, NCCL 2.30.4, EFA installer 1.48.0",
+    contents="nccl-tests 2.18.3, CUDA 13.0.2, NCCL 2.30.4, EFA installer 1.48.0",
     source=f"{_AWS_SAMPLES}, .github/image-manifest.yaml; the tag as in 3.test_cases/pytorch/FSDP/Dockerfile",
 )
 
@@ -99,50 +101,50 @@ MEGATRON = ContainerImage(
     tag="26.04.01",
     # Its published results are of H100, B200, B300, and of GB200 and GB300, which have arm64.
     architectures=("x86_64", "arm64"),
-    holds="Megatron Bridge 0.4.2, Megatron Core 0.17.1, PyTorch 2.11, Transformer Engine 2.14.1, NCCL 2.29.3, EFA",
+    contents="Megatron Bridge 0.4.2, Megatron Core 0.17.1, PyTorch 2.11, Transformer Engine 2.14.1, NCCL 2.29.3, EFA",
     source=(
         f"{_BRIDGE}, docker/Dockerfile.fw_base and docs/performance-summary.md; {_AWS_SAMPLES}, "
         "3.test_cases/megatron/megatron-bridge/Dockerfile, which lists its EFA software (read 2026-11-24)"
     ),
     registry=_NGC,
-    common=False,
+    imported=False,
 )
 MAXTEXT = ContainerImage(
     repository="nvidia/jax",
     tag="26.05-maxtext-py3",
     architectures=("x86_64",),
-    holds="JAX, MaxText in /opt/maxtext, aws-ofi-nccl of NVIDIA's CUDA DL image",
+    contents="JAX, MaxText in /opt/maxtext, aws-ofi-nccl of NVIDIA's CUDA DL image",
     source=(
         "https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), README.md and .github/eks-workflow-files; "
         "https://docs.nvidia.com/deeplearning/frameworks/cuda-dl-release-notes/rel-26-03.html (read 2026-11-24)"
     ),
     registry=_NGC,
-    common=False,
+    imported=False,
 )
 _ETCD = "3.6.6"
 DYNAMO = ContainerImage(
     repository="deep-learning-containers/dynamo",
     tag="1.6.2-efa-vllm-runtime-v1",
     architectures=("x86_64",),
-    holds=f"Dynamo 1.6.2, vLLM 0.31.0, NIXL with libfabric, EFA; etcd {_ETCD} is added to it",
+    contents=f"Dynamo 1.6.2, vLLM 0.31.0, NIXL with libfabric, EFA; etcd {_ETCD} is added to it",
     source=(
         "https://github.com/aws/deep-learning-containers (commit e0ecede) and "
         "https://aws.github.io/deep-learning-containers/dynamo (read 2026-11-24); checksum of etcd: "
         "https://github.com/kubernetes-sigs/kubespray (commit 46dbdd3), roles/kubespray_defaults"
     ),
     layer="layer-etcd.sh",
-    parts=(_ETCD, "887afaa4a99f22d802ccdfbe65730a5e79aa5c9ce2c8799c67e9d804c50ecedb"),
-    common=False,
+    packages=(_ETCD, "887afaa4a99f22d802ccdfbe65730a5e79aa5c9ce2c8799c67e9d804c50ecedb"),
+    imported=False,
 )
 #: On Kubernetes, where it needs no layer.
 ETCD = ContainerImage(
     repository="etcd",
     tag=f"{_ETCD}-0",
     architectures=("x86_64", "arm64"),
-    holds=f"etcd {_ETCD}, by which pods of Dynamo find each other",
+    contents=f"etcd {_ETCD}, by which pods of Dynamo find each other",
     source="https://github.com/kubernetes-sigs/kubespray (commit 46dbdd3), and kubeadm 1.35 (read 2026-11-26)",
     registry="registry.k8s.io",
-    common=False,
+    imported=False,
 )
 
 _VERL = "https://github.com/verl-project/verl (commit 1dda039)"
@@ -150,45 +152,41 @@ VERL = ContainerImage(
     repository="verlai/verl",
     tag="vllm024.dev2",
     architectures=("x86_64",),
-    holds="vLLM 0.24.0, PyTorch 2.11.0, Megatron Core 0.18.0, CUDA 13.0; EFA and veRL are added to it",
+    contents="vLLM 0.24.0, PyTorch 2.11.0, Megatron Core 0.18.0, CUDA 13.0; EFA and veRL are added to it",
     # What veRL 0.9.1 requires of vLLM and PyTorch is in this image; its transformers and TransferQueue are older.
     source=f"{_VERL}, docker/Dockerfile.stable.vllm and .github/workflows (read 2026-11-24)",
     registry=_HUB,
     layer="layer-verl.sh",
-    parts=(
-        software.EFA.version,
-        software.EFA.sha256,
-        *VERL_PACKAGES,
-    ),
-    common=False,
+    packages=(software.EFA.version, software.EFA.sha256, *VERL_PACKAGES),
+    imported=False,
 )
 
 _PACKAGES = "layer-packages.sh"
 FINETUNE = replace(
     PYTORCH,
-    holds=f"{PYTORCH.holds}; transformers 5.24.0 and Accelerate 1.15.0 are added to it",
+    contents=f"{PYTORCH.contents}; transformers 5.24.0 and Accelerate 1.15.0 are added to it",
     layer=_PACKAGES,
-    parts=TRANSFORMERS,
-    common=False,
+    packages=TRANSFORMERS,
+    imported=False,
 )
 TORCHTITAN = replace(
     PYTORCH,
-    holds=f"{PYTORCH.holds}; torchtitan 0.3.0 is added to it",
+    contents=f"{PYTORCH.contents}; torchtitan 0.3.0 is added to it",
     layer=_PACKAGES,
-    parts=TORCHTITAN_PACKAGES,
-    common=False,
+    packages=TORCHTITAN_PACKAGES,
+    imported=False,
     replaceable=False,
 )
 #: hyperpod-elastic-agent 1.1.3 refuses PyTorch 2.12 and newer.
 AGENT_IMAGE = replace(
     PYTORCH,
     tag="2.11.0-cu130-amzn2023",
-    holds="PyTorch 2.11.0, CUDA 13.0, EFA; the agent of HyperPod's training operator is added to it",
+    contents="PyTorch 2.11.0, CUDA 13.0, EFA; the agent of HyperPod's training operator is added to it",
     source=f"{_AWS_IMAGES}, docs/src/data/pytorch/2.11-cuda-ec2.yml; hyperpod-elastic-agent 1.1.3 (read 2026-11-25)",
     layer=_PACKAGES,
-    parts=AGENT_TOOLS,
-    further=AGENT,
-    common=False,
+    packages=AGENT_TOOLS,
+    more_packages=AGENT,
+    imported=False,
 )
 
 _DYNAMO_NOTES = "https://docs.nvidia.com/dynamo/v1.2.0/resources/release-artifacts (read 2026-11-24)"
@@ -196,19 +194,19 @@ _VLLM_ARM = ContainerImage(
     repository="nvidia/ai-dynamo/vllm-runtime",
     tag="1.2.0-efa",
     architectures=("x86_64", "arm64"),
-    holds="vLLM 0.20.1, CUDA 12.9, EFA",
+    contents="vLLM 0.20.1, CUDA 12.9, EFA",
     source=_DYNAMO_NOTES,
     registry=_NGC,
-    common=False,
+    imported=False,
 )
 _SGLANG_ARM = ContainerImage(
     repository="nvidia/ai-dynamo/sglang-runtime",
     tag="1.2.0-efa",
     architectures=("x86_64", "arm64"),
-    holds="SGLang 0.5.11, CUDA 12.9, EFA",
+    contents="SGLang 0.5.11, CUDA 12.9, EFA",
     source=_DYNAMO_NOTES,
     registry=_NGC,
-    common=False,
+    imported=False,
 )
 # AWS publishes no images for arm64 of these.
 _ARM = MappingProxyType({PYTORCH.repository: MEGATRON, VLLM.repository: _VLLM_ARM, SGLANG.repository: _SGLANG_ARM})

@@ -133,17 +133,7 @@ def leader_worker_set(
 def api_objects(
     name: str, team: Team, pods: Object, port: int, *, api: Object, scraped: Object, metrics: int
 ) -> list[Object]:
-    """Return the Service of the API of a server, and the network policies for its pods.
-
-    Args:
-        name: Name of the server.
-        team: Team of the job.
-        pods: Labels of its pods, which reach each other.
-        port: Port of the API.
-        api: Labels of the pods that serve the API.
-        scraped: Labels of the pods that clients and collectors of metrics reach.
-        metrics: Port of the metrics.
-    """
+    """Return the Service of the API of a server, and the network policies for its pods."""
     ports = [{"port": port, "protocol": "TCP"}]
     service = {"ports": [{"name": "http", **ports[0], "targetPort": port}], "selector": api}
     callers = {

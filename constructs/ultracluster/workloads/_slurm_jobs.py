@@ -96,11 +96,7 @@ def slurm_job(form: SlurmForm, queue: QueueShape, given: Settings) -> JobFile:
 
 
 def job_images(cluster: ClusterFile) -> dict[Architecture, tuple[str, ...]]:
-    """Return the pinned container images of the job files of a cluster, by architecture; none without internet access.
-
-    Args:
-        cluster: Cluster file.
-    """
+    """Return the pinned images of the job files of a cluster, by architecture; none without internet access."""
     return {queue.instance_type.architecture: tuple(_pinned(queue)) for queue in queue_shapes(cluster)}
 
 
@@ -166,7 +162,7 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
     elif image:
         lines += [
             "# IMAGE    container image, or a .sqsh file that Enroot imported; empty: what the nodes have.",
-            f"#          Default: {image.holds}",
+            f"#          Default: {image.contents}",
         ]
     elif _runs_containers(form):
         lines.append(f"# IMAGE    must be set: {_why_no_image(queue)}; empty: what the nodes have.")
@@ -222,7 +218,7 @@ def _numbers(queue: QueueShape, body: str, job: _Job, image: ContainerImage | No
         "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
         "prefill_nodes": given.prefill or max(1, job.nodes // 2),
         "rollout": given.rollout or 0,
-        "parts": _array(image.parts) if image else "()",
+        "parts": _array(image.packages) if image else "()",
         "pinned": image.enroot if image and image.layer else '""',
         "oldest_of_node": f"({shlex.join(_oldest(queue, 'node', given.software))})",
         "oldest_of_image": f"({shlex.join(_oldest(queue, 'container', given.software))})",
@@ -255,8 +251,8 @@ def _array(words: tuple[str, ...]) -> str:
 def _pinned(queue: QueueShape) -> list[str]:
     """Return the container images of the queue's job files."""
     architecture = queue.instance_type.architecture
-    common = [image for image in IMAGES.values() if image.common and architecture in image.architectures]
-    return [image.enroot for image in common if queue.internet]
+    images = [image for image in IMAGES.values() if image.imported and architecture in image.architectures]
+    return [image.enroot for image in images if queue.internet]
 
 
 def _segment(job: _Job, queue: QueueShape) -> list[str]:

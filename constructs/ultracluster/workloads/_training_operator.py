@@ -116,17 +116,7 @@ def operated(
     pod: Object,
     annotations: Object,
 ) -> list[Object]:
-    """Return a gang of pods whose first container has the agent of the operator, and the network policy for them.
-
-    Args:
-        platform: The cluster.
-        group: Node group.
-        team: Team of the job.
-        name: Name of the job.
-        nodes: Number of nodes.
-        pod: Spec of a pod.
-        annotations: Annotations of the pods, beside those of their place.
-    """
+    """Return a gang of pods whose first container has the agent of the operator, and the network policy for them."""
     first, *others = pod["containers"]
     port = {"containerPort": hyperpod_kubernetes.AGENT_PORT}
     template = {

@@ -103,9 +103,9 @@ ROWS: dict[str, Row] = {
             connects=No("an imported launch template does not show its security groups"),
         ),
         uses={
-            "Auto Scaling group": _in_an_auto_scaling_group,
-            "EKS managed node group": _in_a_managed_node_group,
-            "requires IMDSv2": lambda subject, stack, world: cdk.Aspects.of(stack).add(
+            "template of an Auto Scaling group": _in_an_auto_scaling_group,
+            "template of an EKS managed node group": _in_a_managed_node_group,
+            "template that an aspect of the CDK changes": lambda subject, stack, world: cdk.Aspects.of(stack).add(
                 ec2.LaunchTemplateRequireImdsv2Aspect()
             ),
         },

@@ -49,7 +49,7 @@ ROWS: dict[str, Row] = {
             interface=ec2.ISecurityGroup,
         ),
         uses={
-            "instance": lambda subject, stack, world: ec2.Instance(
+            "security group of an instance": lambda subject, stack, world: ec2.Instance(
                 stack,
                 "Instance",
                 vpc=world.vpc,
@@ -69,7 +69,7 @@ ROWS: dict[str, Row] = {
         tokens=No("zone and address ranges decide what is created, so they must be known at synthesis"),
         imported=Imported(make=_imported_network, interface=network.IClusterNetwork),
         uses={
-            "instance": lambda subject, stack, world: ec2.Instance(
+            "VPC of an instance": lambda subject, stack, world: ec2.Instance(
                 stack,
                 "Instance",
                 vpc=subject.vpc,

@@ -20,7 +20,7 @@ ROWS: dict[str, Row] = {
             interface=iam.IRole,
         ),
         uses={
-            "instance": lambda subject, stack, world: ec2.Instance(
+            "role of an instance": lambda subject, stack, world: ec2.Instance(
                 stack,
                 "Instance",
                 vpc=world.vpc,

@@ -219,10 +219,10 @@ def instance_type(name: str) -> InstanceType:
     """
     record = known_type(name)
     if record is None:
-        import difflib
+        from ultracluster.rules import nearest
 
-        near = difflib.get_close_matches(name, [*INSTANCE_TYPES, *general_type_names()], n=2, cutoff=0.75)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        near = nearest(name, [*INSTANCE_TYPES, *general_type_names()], 0.75, most=2)
+        hint = f"did you mean {near}? " if near else ""
         raise ValueError(
             f"unknown instance type {name[:_LONGEST_QUOTE]!r}; {hint}`ultracluster types` lists the catalogue; "
             "declare a new type under `types` of the cluster file, or in Python by instance_type_from_api"

@@ -166,7 +166,7 @@ _EFA_HUGE_PAGES: Annotated[int, Stated(_NODE_EFA, "pages of 2 MiB")] = 5_128
 # ml-eks-nvidia-ultraserver.html (read 2026-11-21)
 AUTO_MODE_LIMITS: Annotated[tuple[str, ...], Stated(_NODE_POOLS, columns="sentences")] = (
     "its nodes run AWS's Bottlerocket image, so neither EFA for the Lustre client nor a custom driver can be installed",
-    "a node lives 21 days at most, which ends longer runs",
+    "a node runs for at most 21 days, which ends longer runs",
     "it runs neither your EFA device plugin nor DRANET, and no DRA, so no UltraServer",
 )
 

@@ -15,9 +15,8 @@ from ultracluster.monitoring.alerts._promql import PromqlError, check_promql
 from ultracluster.monitoring.alerts._rule_keys import file_key_problems, rule_key_problems
 from ultracluster.monitoring.collectors import RenderedYaml
 from ultracluster.monitoring.names import METRICS, OTHERS, Profile, read_from_exporters
-from ultracluster.planning import nearest
 from ultracluster.planning.workload import quota_request
-from ultracluster.rules import Message, error
+from ultracluster.rules import Message, error, nearest
 
 #: Labels that have a new value for each process, request or moment: a recording rule that keeps one makes series
 #: without end, each of which is paid for and counts for two hours. A choice of this library.

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ultracluster.planning import nearest
+from ultracluster.rules import nearest
 
 _FILE = ("groups",)
 _GROUP = ("name", "interval", "query_offset", "limit", "rules", "labels")

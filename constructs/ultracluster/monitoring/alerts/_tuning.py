@@ -7,8 +7,7 @@ from typing import Any
 
 from ultracluster.monitoring.alerts._alert import SHARE, Alert, Severity
 from ultracluster.monitoring.alerts._all import ALERTS
-from ultracluster.planning import nearest
-from ultracluster.rules import Message, Refusal, error
+from ultracluster.rules import Message, Refusal, error, nearest
 
 ALERT_NAME = error("alert-name", "Only alerts of the library can be switched off or changed.")
 ALERT_THRESHOLD = error(

@@ -51,12 +51,7 @@ SERVICE_LABEL = "ultracluster/service"
 
 
 def job_of_pod(source: str, namespace: str) -> list[dict[str, Any]]:
-    """Return the relabelling that writes namespace and job of a pod into `job_id`, if a controller has named the job.
-
-    Args:
-        source: Prefix of the labels of the pod.
-        namespace: Label of its namespace.
-    """
+    """Return the relabelling that writes namespace and job of a pod into `job_id`, if a controller named the job."""
     return [
         {
             "action": "replace",

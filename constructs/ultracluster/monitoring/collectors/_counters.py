@@ -32,8 +32,9 @@ def counters(gpu: Gpu | None, profile: Profile = Profile.STANDARD, *, dcgm: Dcgm
 
     See: https://github.com/NVIDIA/dcgm-exporter#changing-metrics (read 2026-11-21)
     """
+    # A comma ends a column.
     lines = [
-        f"{source.name}, {'counter' if metric.counter else 'gauge'}, {_plain(metric.help)}"
+        f"{source.name}, {'counter' if metric.counter else 'gauge'}, " + metric.help.replace(",", ";")
         for metric in DCGM_METRICS
         for source in fields(metric, gpu, dcgm)
         if metric.profile <= profile
@@ -58,8 +59,3 @@ def fields(metric: Metric, gpu: Gpu | None, dcgm: Dcgm = Dcgm.BEFORE_4_7) -> tup
         and not (may_fail and source.name in _NOT_WITH_NVLINK5)
         and not (without and "NVLINK" in source.name)
     )
-
-
-def _plain(text: str) -> str:
-    # A comma ends a column.
-    return text.replace(",", ";")

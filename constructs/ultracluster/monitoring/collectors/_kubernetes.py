@@ -122,9 +122,6 @@ def agent_probe(directory: str) -> _Object:
     failed, retried and pending ones are subtracted. The largest number, its time, and the start of the agent, whose
     counters begin at zero, are kept in a file.
     See: https://github.com/prometheus/prometheus, storage/remote/queue_manager.go (read 2026-11-26)
-
-    Args:
-        directory: Directory of the file, which the agent may write to.
     """
     metrics = f"wget -q -O - http://127.0.0.1:{PORTS['agent']}/metrics"
     accepted = f"""awk -v now="$(date +%s)" -v file={directory}/accepted '{_ACCEPTED}'"""

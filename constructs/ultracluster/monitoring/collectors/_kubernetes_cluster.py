@@ -39,11 +39,6 @@ _Object = dict[str, Any]
 def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile.STANDARD) -> list[_Object]:
     """Return the objects, in the namespace and with the service account of `shared_objects`.
 
-    Args:
-        cluster: Name of the cluster, the label of every sample.
-        to: Target of remote write, with its URL: the pod has no role to read a parameter.
-        profile: Metrics profile.
-
     Raises:
         Refusal: If the destination is a parameter.
     """

@@ -82,7 +82,8 @@ def build(dashboard: Dashboard, *, logs: str | None = None, by_name: bool = Fals
         logs: Uid of the dashboard of the logs, which dashboards of a job or a node link to. Default: no link.
         by_name: True if the logs have the names of nodes and jobs in Kubernetes.
     """
-    handed = [] if logs is None else _handed(dashboard)
+    names = {variable.name for variable in dashboard.variables if not variable.several}
+    in_links = [] if logs is None else sorted(_NAMES.keys() & names)
     panels: list[_Json] = []
     numbers, y = itertools.count(1), 0
     for title, row in dashboard.rows.items():
@@ -111,9 +112,9 @@ def build(dashboard: Dashboard, *, logs: str | None = None, by_name: bool = Fals
         "links": [
             {**_LINK, "title": "Dashboards", "type": "dashboards", "tags": [_TAG], "asDropdown": True}
             | {"includeVars": True},
-            *(_logs_link(str(logs), name, f"{name}_name" if by_name else name) for name in handed),
+            *(_logs_link(str(logs), name, f"{name}_name" if by_name else name) for name in in_links),
         ],
-        "templating": {"list": [*_variables(dashboard), *map(_name_variable, handed if by_name else ())]},
+        "templating": {"list": [*_variables(dashboard), *map(_name_variable, in_links if by_name else ())]},
         "annotations": {},
         "fiscalYearStartMonth": 0,
         "schemaVersion": 42,
@@ -124,10 +125,6 @@ def build(dashboard: Dashboard, *, logs: str | None = None, by_name: bool = Fals
 
 def _queries(dashboard: Dashboard) -> Iterator[Query | FsxQuery | LogsQuery]:
     return (query for row in dashboard.rows.values() for panel in row for query in panel.queries)
-
-
-def _handed(dashboard: Dashboard) -> list[str]:
-    return sorted(_NAMES.keys() & {variable.name for variable in dashboard.variables if not variable.several})
 
 
 def _logs_link(uid: str, name: str, variable: str) -> _Json:
@@ -282,9 +279,9 @@ def _colour(name: str, colour: str) -> _Json:
 
 
 def _link(panel: Panel, uid: str, label: str) -> _Json:
-    handed = {"job_id": "job", "instance": "node"}.get(label, label)
-    what = "network node" if label.startswith("network_node") else handed
+    variable = {"job_id": "job", "instance": "node"}.get(label, label)
+    what = "network node" if label.startswith("network_node") else variable
     # A row of a table has no labels: they are its columns, under their headings.
     value = f'__data.fields["{panel.columns[label]}"]' if panel.kind == "table" else f"__field.labels.{label}"
-    url = f"/d/{uid}?${{datasource:queryparam}}&${{cluster:queryparam}}&var-{handed}=${{{value}}}"
+    url = f"/d/{uid}?${{datasource:queryparam}}&${{cluster:queryparam}}&var-{variable}=${{{value}}}"
     return {**_LINK, "title": f"Open {what}", "type": "link", "url": url}

@@ -58,12 +58,7 @@ KUBERNETES_FIELDS = LogFields(
 
 
 def logs_dashboard(log_groups: str, fields: LogFields) -> Dashboard:
-    """Return the dashboard of the logs.
-
-    Args:
-        log_groups: Prefix of the log groups that the reader selects from.
-        fields: Fields of their events.
-    """
+    """Return the dashboard of the logs."""
     chosen = (
         f"fields @timestamp, {fields.node} as node_id, {fields.job} as job_id, {fields.source} as program, "
         f"{fields.message} as line{f', {fields.cluster} as of_cluster' if fields.cluster else ''}\n"

@@ -142,7 +142,7 @@ _WINDOWS = (
     recorded("ultracluster_gpu_xid_errors", "count",
              "XIDs of the five minutes before, by code. A GPU without one has no series.", (*GPU, "xid"),
              expr=f"max by ({', '.join(GPU)}, xid) ({XID_WINDOW}) > 0"),
-    # DCGM counts a contained error as any other, and XID 94 tells them apart.
+    # DCGM counts a contained error as any other, and XID 94 distinguishes them.
     recorded(_CONTAINED, "count", "Uncorrectable memory errors of a GPU by its last contained one (XID 94), until its "
              "counter starts again. A GPU without one has no series.", GPU,
              expr=f'{_UNCORRECTED} and on (cluster, instance, gpu) ultracluster_gpu_xid_errors{{xid="94"}} or '

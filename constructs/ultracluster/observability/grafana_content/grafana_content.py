@@ -1,8 +1,8 @@
 """The custom resource that fills a workspace of Amazon Managed Grafana.
 
-CloudFormation has no data sources, dashboards or service accounts of a workspace (2026-11-21). This handler
-makes a service account with a token that lives minutes, uses it, and deletes both, all within one invocation. The token
-is neither returned nor logged. The dashboards are files beside it, and their checksum is a property of the resource, so
+CloudFormation has no data sources, dashboards or service accounts of a workspace (2026-11-21). This handler creates
+a service account with a token that is valid for minutes, uses it, and deletes both within one invocation. The token is
+neither returned nor logged. The dashboards are files beside it, and their checksum is a property of the resource, so
 that a change of them is an update.
 """
 

@@ -19,13 +19,7 @@ ADOPTED = "cdk-rehearsal:adopted"
 
 
 def adopted_lustre(scope: Construct, cluster: ClusterFile, network: Network) -> ILustreFileSystem:
-    """Import the retained file system of a cluster file.
-
-    Args:
-        scope: Scope of the file system.
-        cluster: Cluster file.
-        network: Network of the cluster, in which the file system was created.
-    """
+    """Import the retained file system of a cluster file."""
     lustre_section = cluster.storage.lustre
     assert lustre_section is not None
     section = lustre_section.adopt

@@ -15,7 +15,7 @@ from ultracluster.planning import as_list, checked, id_problem, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, shared
-from ultracluster.security import check_same_region, shown
+from ultracluster.security import check_same_region, readable
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket, ILustreFileSystem
 from ultracluster.storage._properties import properties_of
@@ -144,12 +144,12 @@ class DataRepositoryAssociation(cdk.Resource):
         versioning = properties_of(self.bucket).get("VersioningConfiguration", {})
         kept = [self.bucket.bucket_name] if versioning.get("Status") == "Enabled" else []
         for message in association_warnings([self.association], versioned_buckets=kept):
-            cdk.Validations.of(self).add_warning(message.rule.warning_id, shown(self, message))
+            cdk.Validations.of(self).add_warning(message.rule.warning_id, readable(self, message))
         if foreign:
             cdk.Validations.of(self).add_warning(
                 FOREIGN_FILE_SYSTEM.warning_id,
-                f"{shown(self, self.file_system_id)} is not created in this app, so check these requirements: Lustre "
-                "2.12 or 2.15, neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other association that "
+                f"{readable(self, self.file_system_id)} is not created in this app, so check these requirements: "
+                "Lustre 2.12 or 2.15, neither SCRATCH_1 nor Intelligent-Tiering, no backups, no other association that "
                 "overlaps",
             )
 

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.planning.s3 import ROLE_PREFIX
 from ultracluster.rules import shared
-from ultracluster.security import shown
+from ultracluster.security import readable
 
 FOREIGN_BUCKET = shared("association-foreign-bucket")
 FOREIGN_KEY = shared("association-foreign-key")
@@ -44,7 +44,7 @@ def allow_fsx(scope: Construct, bucket: s3.IBucket, file_system_id: str) -> None
     if key is not None and not key.add_to_resource_policy(on_key, True).statement_added:
         cdk.Validations.of(scope).add_warning(
             FOREIGN_KEY.warning_id,
-            f"the key {shown(scope, key.key_arn)} is not created in this app: its owner must add to its policy the "
+            f"the key {readable(scope, key.key_arn)} is not created in this app: its owner must add to its policy the "
             f"statement {_statement(scope, on_key)}",
         )
 
@@ -99,8 +99,8 @@ def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam
         conditions={"ArnLike": {"aws:PrincipalArn": role}},
     )
     message = (
-        f"the bucket {shown(scope, bucket.bucket_name)} is not created in this app, so its owner must check the rest. "
-        f"In another account, its policy needs the statement {_statement(scope, on_bucket)}. "
+        f"the bucket {readable(scope, bucket.bucket_name)} is not created in this app, so its owner must check the "
+        f"rest. In another account, its policy needs the statement {_statement(scope, on_bucket)}. "
         "No statement may deny the role."
     )
     if bucket.encryption_key is None:
@@ -114,4 +114,4 @@ def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam
 
 
 def _statement(scope: Construct, statement: iam.PolicyStatement) -> str:
-    return json.dumps(shown(scope, statement.to_statement_json()))
+    return json.dumps(readable(scope, statement.to_statement_json()))

@@ -25,12 +25,7 @@ _READ_WRITE = (
 
 
 class BucketGrants:
-    """Permissions on a bucket, its objects and its key.
-
-    Args:
-        bucket: The bucket.
-        key: KMS key of the objects.
-    """
+    """Permissions on a bucket, its objects and its key."""
 
     def __init__(self, bucket: s3.IBucket, key: kms.IKey | None) -> None:
         self._bucket = bucket
@@ -79,9 +74,6 @@ class BucketGrants:
 class BucketMetrics:
     """Daily storage metrics of a bucket.
 
-    Args:
-        bucket: The bucket.
-
     See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html (read 2026-11-22)
     """
 
@@ -112,10 +104,6 @@ class BucketMetrics:
 
 class ImportedBucket(cdk.Resource):
     """An existing general purpose bucket.
-
-    Args:
-        bucket_name: Its name.
-        key: KMS key of its objects.
 
     Raises:
         Refusal: If the name is not valid for a general purpose bucket, or the key is in another region.

@@ -18,7 +18,7 @@ from ultracluster.planning.s3 import (
     existing_bucket_warning,
 )
 from ultracluster.rules import Refusal, error, shared
-from ultracluster.security import check_same_region, shown
+from ultracluster.security import check_same_region, readable
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
@@ -135,7 +135,7 @@ class DataBucket(cdk.Resource):
         """
         data = ImportedBucket(scope, id, bucket_name=bucket_name, key=key)
         message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(data).region)
-        cdk.Validations.of(data).add_warning(_EXISTING.warning_id, shown(data, message))
+        cdk.Validations.of(data).add_warning(_EXISTING.warning_id, readable(data, message))
         return data
 
 

@@ -27,12 +27,7 @@ _ABORT_UPLOADS_DAYS = 7
 
 
 class ExpressGrants:
-    """Permissions on a directory bucket. A session is the only permission on its objects.
-
-    Args:
-        bucket: The bucket.
-        key: KMS key of the objects.
-    """
+    """Permissions on a directory bucket. A session is the only permission on its objects."""
 
     def __init__(self, bucket: "_Express", key: kms.IKey | None) -> None:
         self._bucket = bucket

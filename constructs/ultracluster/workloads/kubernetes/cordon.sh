@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Wait for the verdict of a check and writes it on the nodes that the check was about; cordons them when it failed.
+# Wait for the verdict of a check, write it on the nodes that the check was about, and cordon them if it failed.
 # Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name; GROUP, a label
-# selector of the nodes of the group, and MOST, how many of them may be cordoned at once, by whomever. A check that is
+# selector of the nodes of the group, and MOST, how many of them may be cordoned at once, by any program. A check that is
 # wrong fails on many nodes at the same time: each is cordoned, counts after a while, and is released if they are more.
 # In the mode observe or off, data of the ConfigMap health-mode of NAMESPACE, none is cordoned. The annotation
-# ultracluster/breaker-CHECK of a node that failed and is not cordoned rings HealthBreakerOpen, until the check passes.
+# ultracluster/breaker-CHECK of a node that failed and is not cordoned raises HealthBreakerOpen, until the check passes.
 set -euo pipefail
 
 verdict="${VERDICT:-/verdict}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run DCGM's diagnostics on the GPUs of this node, and leaves the verdict to the container that may cordon it.
+# Run DCGM's diagnostics on the GPUs of this node, and leave the verdict to the container that may cordon it.
 # Name the software of the node that is older than OLDEST, NAME=VERSION words, as SOFTWARE_CHECK finds it.
 # LEVEL: 1 to 4. Level 2 takes minutes; 3 and 4 up to hours, and need the GPUs exclusively.
 set -euo pipefail

@@ -20,11 +20,8 @@ class NodeScripts(Construct):
     The role of the nodes may read these objects only. The policy is in the stack of the node groups, not in that of the
     role: an update that fails rolls back both.
 
-    A node group that waits in an update has scripts of its own: PCS starts its nodes with the scripts of before in that
+    A node group that waits in an update has scripts of its own: PCS starts its nodes with the earlier scripts in that
     time, and the policy must not end before they do.
-
-    Args:
-        role: Role of the nodes.
     """
 
     @checked

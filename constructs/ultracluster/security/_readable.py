@@ -11,7 +11,7 @@ import jsii
 from constructs import IConstruct, IValidation
 
 
-def shown(scope: IConstruct, value: Any) -> Any:
+def readable(scope: IConstruct, value: Any) -> Any:
     """Return a text or JSON as cdk-nag prints it: `arn:<AWS::Partition>:s3:::my-data`.
 
     Args:
@@ -23,7 +23,7 @@ def shown(scope: IConstruct, value: Any) -> Any:
 
 def wildcard_finding(scope: IConstruct, arn: str) -> str:
     """Return the id of cdk-nag's finding about a policy for an ARN with a wildcard."""
-    return _finding(shown(scope, arn))
+    return _finding(readable(scope, arn))
 
 
 def _finding(text: str) -> str:
@@ -55,7 +55,7 @@ class _Wildcards:
     def validate(self) -> list[str]:
         """Acknowledge the findings; there is nothing to refuse."""
         policies = _POLICIES[self._stack]
-        texts = shown(self._stack, [list(arns) for _, arns, _ in policies])
+        texts = readable(self._stack, [list(arns) for _, arns, _ in policies])
         for (policy, _, reason), arns in zip(policies, texts, strict=True):
             acknowledgments = [cdk.Acknowledgment(id=id, reason=reason) for id in sorted(set(map(_finding, arns)))]
             cdk.Validations.of(policy).acknowledge(*acknowledgments)
