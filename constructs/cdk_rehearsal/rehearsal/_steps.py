@@ -139,7 +139,7 @@ class Rehearsal:
     def _step(self, name: str, action: Callable[[], list[str]], *, fails: bool = False, toolkit: bool = False) -> None:
         """Run a step. `action` returns the problems, an empty list if there are none.
 
-        With `fails`, resources fail on demand, and a failed one is no problem. `toolkit`: it deploys the CLI's.
+        With `fails`, resources fail on demand, and a failed one is no problem. With `toolkit`, stacks of the CLI count.
         """
         begun = time.monotonic()
         self.listener.begin(name)
