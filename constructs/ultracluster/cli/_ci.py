@@ -119,6 +119,6 @@ def pipeline(service: str, file: str, cluster: "ClusterFile") -> list[RenderedFi
     text = _GITHUB if service == "github" else _GITLAB
     for word, value in (("FILE", file), ("REGION", cluster.region), ("NAME", cluster.name)):
         # Not within AWS_ROLE_SESSION_NAME and the like.
-        text = re.sub(rf"(?<![A-Z_]){word}(?![A-Z_])", lambda _, value=value: value, text)
+        text = re.sub(rf"(?<![A-Z_]){word}(?![A-Z_])", value.replace("\\", r"\\"), text)
     what = "Pipeline: check, rehearse, compare as a comment, deploy."
     return [RenderedFile(path=_PATHS[service].format(cluster.name), text=text, what=what)]
