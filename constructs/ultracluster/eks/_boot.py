@@ -1,5 +1,9 @@
 """Boot of an EKS node, from the cluster file."""
 
+from ipaddress import IPv4Network
+
+from aws_cdk import aws_eks_v2 as eks
+
 from ultracluster.boot import (
     LUSTRE_EFA_UNIT,
     ClusterAccess,
@@ -19,6 +23,9 @@ from ultracluster.storage import Storage
 # The CSI driver removes the taint when it can mount; before that a pod with a volume would fail.
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md (read 2026-11-21)
 _FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")
+# CoreDNS has the tenth address of the range of Services:
+# https://docs.aws.amazon.com/eks/latest/userguide/view-kubernetes-resources.html (read 2026-11-21).
+_DNS = 10
 _EKS_LABEL = "eks.amazonaws.com/nodegroup"
 
 
@@ -40,14 +47,26 @@ def node_taints(cluster: ClusterFile, group: NodeGroup) -> tuple[Taint, ...]:
     return (*group.kubernetes_taints, *((_FSX_TAINT,) if lustre else ()))
 
 
-def kubernetes_boot(
-    cluster: ClusterFile, storage: Storage, group: NodeGroup, access: ClusterAccess | None
-) -> str | None:
-    """Return the user data of a node, or None if that of EKS is enough."""
+def _access(cluster: ClusterFile, plane: eks.ICluster) -> ClusterAccess:
+    services, existing = cluster.kubernetes.service_cidr, cluster.kubernetes.existing
+    return ClusterAccess(
+        name=existing.name if existing else cluster.name,
+        endpoint=plane.cluster_endpoint,
+        certificate_authority=plane.cluster_certificate_authority_data,
+        service_cidr=str(services),
+        dns=str(IPv4Network(services)[_DNS]),
+    )
+
+
+def kubernetes_boot(cluster: ClusterFile, storage: Storage, group: NodeGroup, joins: eks.ICluster | None) -> str | None:
+    """Return the user data of a node, or None if that of EKS is enough.
+
+    The node joins the cluster `joins` by its user data; None: EKS adds that.
+    """
     settings = NodeSettings()
-    if access is not None:
-        labels = {**node_labels(group), _EKS_LABEL: group.name}
-        settings = NodeSettings(access=access, labels=labels, taints=node_taints(cluster, group), pods=group.pods)
+    if joins is not None:
+        labels, taints = {**node_labels(group), _EKS_LABEL: group.name}, node_taints(cluster, group)
+        settings = NodeSettings(access=_access(cluster, joins), labels=labels, taints=taints, pods=group.pods)
     record = group.instance_type
     if group.os == "bottlerocket":
         return bottlerocket_settings(record, settings=settings) or None

@@ -1,14 +1,12 @@
 """Kubernetes and its nodes, from a cluster file."""
 
 from collections.abc import Mapping
-from ipaddress import IPv4Network
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster.boot import ClusterAccess
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.schedulers import eks as eks_facts
 from ultracluster.clusterfile import ANYWHERE, ClusterFile, NodeGroup
@@ -36,9 +34,6 @@ from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
 
-# CoreDNS has the tenth address of the range of Services:
-# https://docs.aws.amazon.com/eks/latest/userguide/view-kubernetes-resources.html (read 2026-11-21).
-_DNS = 10
 _SYSTEM = "system"
 
 
@@ -211,17 +206,6 @@ class KubernetesCluster(BeforePlatform):
             raise Refusal(self, SECOND_ZONE(f"{message}: Network(zone_subnets={{'{zone}': subnet}})"))
         return subnets[zone]
 
-    def _access(self) -> ClusterAccess:
-        """Return what nodes need to join, if EKS does not write it into their user data."""
-        services = self._cluster.kubernetes.service_cidr
-        return ClusterAccess(
-            name=self.name,
-            endpoint=self.control_plane.cluster_endpoint,
-            certificate_authority=self.control_plane.cluster_certificate_authority_data,
-            service_cidr=str(services),
-            dns=str(IPv4Network(services)[_DNS]),
-        )
-
     def _system_nodes(self, scope: Construct) -> EksNodeGroup:
         cluster = self._cluster
         template = NodeGroupTemplate(
@@ -266,7 +250,7 @@ class KubernetesCluster(BeforePlatform):
             subnet=subnet if self_managed else None,
             image=image,
             access=None if role is None else Access(instance_profile=role.instance_profile),
-            user_data=kubernetes_boot(cluster, self._storage, group, self._access() if image else None),
+            user_data=kubernetes_boot(cluster, self._storage, group, self.control_plane if image else None),
             root_volume=RootVolume(gib=group.root_volume.gib, device=ROOT_DEVICES[group.os]),
             tags=section.tags,
         )
