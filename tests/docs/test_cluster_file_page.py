@@ -16,7 +16,8 @@ def test_every_unit_is_on_the_page() -> None:
 
 def test_the_errors_on_the_page_are_the_errors_of_the_library() -> None:
     shown = re.findall(r"^my\.yaml(:.*)$", PAGE, re.MULTILINE)
-    text = "name: llama\nregion: us-east-2\nzone: use1-az4\norchestrator: slurm\nnodes:\n"
-    text += "  train: {type: p5en.48xlrage, count: 64}\nstorage: {lustre: {throughput: 40}}\n"
+    text = PAGE.partition("```yaml\n")[2].partition("```")[0]
+    for right, wrong in (("use2-az1", "use1-az4"), ("48xlarge", "48xlrage"), ("40 GB/s", "40")):
+        text = text.replace(right, wrong)
     assert problems(text) == [f"c.yaml{line.rpartition(' ')[0]}" for line in shown]
     assert all(line.endswith("]") for line in shown)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.network._efa_security_group import EfaSecurityGroup
+from ultracluster.planning import once
 from ultracluster.rules import Message, error, warning
 
 _RULES = error("efa-rules", "EFA traffic passes only between members of a group that allows all traffic by its id.")
@@ -43,7 +44,7 @@ def _allows_efa(group: ec2.ISecurityGroup) -> bool | None:
     """Return True if a group has the rules of EFA, and None for an imported group."""
     if isinstance(group, EfaSecurityGroup):
         return True
-    if not isinstance(group.node.default_child, ec2.CfnSecurityGroup):
+    if not _created(group):
         return None
     id, directions = group.security_group_id, set()
     for rule in group.node.root.node.find_all():
@@ -56,3 +57,8 @@ def _allows_efa(group: ec2.ISecurityGroup) -> bool | None:
         if rule.ip_protocol == _ALL_TRAFFIC and rule.group_id == peer == id:
             directions.add(type(rule))
     return len(directions) == 2
+
+
+@once
+def _created(group: ec2.ISecurityGroup) -> bool:
+    return isinstance(group.node.default_child, ec2.CfnSecurityGroup)
