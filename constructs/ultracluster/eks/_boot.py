@@ -61,7 +61,7 @@ def _access(cluster: ClusterFile, plane: eks.ICluster) -> ClusterAccess:
 def kubernetes_boot(cluster: ClusterFile, storage: Storage, group: NodeGroup, joins: eks.ICluster | None) -> str | None:
     """Return the user data of a node, or None if that of EKS is enough.
 
-    The node joins the cluster `joins` by its user data; None: EKS adds that.
+    The user data has what the node needs to join the cluster `joins`. Without one, EKS adds that.
     """
     settings = NodeSettings()
     if joins is not None:
