@@ -188,12 +188,32 @@ def test_what_a_rule_records_in_the_healthy_cluster_comes_as_samples_if_a_story_
     assert values[early] == [None, *[60] * story.minutes]
 
 
-def test_a_series_that_does_not_keep_its_value_is_no_steady_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_healthy_cluster_does_not_do_after_all_fires_in_its_story(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ultracluster_job_step" not in healthy_rules().steady
-    healthy = Story(name="", benign=True, minutes=6, changes=[])
-    known = story_rules.Known(steady={"ultracluster_job_step": {}})
+    healthy = Story(name="", benign=True, minutes=17, changes=[])
+    known = story_rules.Known(
+        steady={"ultracluster_job_step": {}}, idle={"NodeLost": 'up{cluster="llama", job="dcgm"} == 1'}
+    )
     monkeypatch.setattr("support.stories.healthy_rules", lambda: known)
-    assert play(healthy).firing[6][-1:] == [{"alertname": "", "cluster": "llama", "job_id": "7"}]
+    firing = play(healthy).firing
+    # From the time on when no alert waits for what a start lacks.
+    assert {minute: len(alerts) for minute, alerts in firing.items()} == {16: 4, 17: 5}
+    assert {"alertname": "", "cluster": "llama", "job_id": "7"} in firing[17]
+
+
+def test_a_rule_whose_beginning_a_story_does_not_change_is_left_out() -> None:
+    groups: list[story_rules.Group] = [
+        {
+            "name": "a",
+            "rules": [{"alert": "Rings", "expr": "rare > 1 unless raw"}, {"alert": "Also", "expr": "raw > 1"}],
+        }
+    ]
+    assert story_rules.beginnings("a > 1 and on (x) (b or c) unless d") == ("a > 1", "a > 1 and on (x) (b or c)")
+    assert story_rules.beginnings("a and b or c") == ()
+    healthy = story_rules.Known(idle={"Rings": "rare > 1"})
+    for changed, alerts in ({"raw"}, ["Also"]), ({"raw", "rare"}, ["Rings", "Also"]):
+        (group,) = story_rules.concerned(groups, changed, groups, {"raw", "rare"}, healthy)
+        assert [rule["alert"] for rule in group["rules"]] == alerts
 
 
 def test_a_rule_of_most_clusters_names_the_others() -> None:
