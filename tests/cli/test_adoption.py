@@ -9,7 +9,7 @@ from cdk_rehearsal.guard._template import ADOPTED
 from cdk_rehearsal.rehearsal import Kept, RehearsalError
 from support.clusterfile_data import problems
 from ultracluster.cli._adopt_step import adopt_lustre
-from ultracluster.clusterfile import loads
+from ultracluster.clusterfile import load, loads, warnings
 from ultracluster.kubernetes import platform_of
 
 FILE = """name: llama
@@ -63,6 +63,32 @@ def test_the_guard_refuses_an_edit_that_drops_an_adopted_file_system(after: dict
     report = guard.compare(template(ID), after)
     assert [(finding.name, finding.fate) for finding in report.refused] == [(ID, guard.Fate.ORPHANED)]
     assert guard.compare(template(ID), after, allow=[ID]).ok
+
+
+def retained(type: str, id: str, properties: dict[str, object], **attributes: str) -> Kept:
+    return Kept(type=type, physical_id=id, properties=properties, attribute=attributes.__getitem__)
+
+
+def test_the_step_adopts_the_homes_too(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text((FILE % "").replace("data-bucket", "home: {mount: /people, capacity: 512 GiB}, data-bucket"))
+    home, volume, root = "fs-0fedcba9876543210", "fsvol-0fedcba9876543210", "fsvol-0123456789abcdef0"
+    system = "AWS::FSx::FileSystem"
+    kept = (
+        retained(system, ID, {"LustreConfiguration": {}, "SecurityGroupIds": [GROUP]}, LustreMountName="abcdefgh"),
+        retained(system, home, {"OpenZFSConfiguration": {}, "SecurityGroupIds": [GROUP]}, RootVolumeId=root),
+        retained("AWS::FSx::Volume", "fsvol-0aaaaaaaaaaaaaaaa", {"OpenZFSConfiguration": {"ParentVolumeId": "other"}}),
+        retained("AWS::FSx::Volume", volume, {"Name": "home", "OpenZFSConfiguration": {"ParentVolumeId": root}}),
+    )
+    edit = adopt_lustre(file).edit(tmp_path, kept)
+    cluster = load(edit.context["cluster"])
+    assert cluster.storage.home is not None
+    assert cluster.storage.home.existing is not None
+    found = cluster.storage.home.existing
+    assert (found.id, found.volume, found.path, found.security_group) == (home, volume, "/fsx/home", GROUP)
+    assert cluster.storage.home.mount == "/people"
+    assert not {"adopt-new-home"} & {warning.rule for warning in warnings(cluster)}
+    assert edit.description == f"the cluster file adopts {ID} and {home}"
 
 
 def test_rejects_an_adoption_without_one_retained_file_system(tmp_path: Path) -> None:

@@ -471,17 +471,16 @@ def test_a_block_starts_before_it_ends() -> None:
         assert (
             ended
             == [
-                "train: its Capacity Block ended on 2026-12-18, and it gets no nodes; name the reservation of "
-                "another block, with its starts and ends, or remove the group"
+                "train: its Capacity Block ended on 2026-12-18, and it gets no nodes; remove the group, and add a "
+                "group with another name for the next block"
             ][:count]
         )
     error = problem(RESERVATION, block("starts: 2026-12-18, ends: 2026-12-04"), GOOD)
     assert "nodes.train.capacity.starts: starts must be before ends" in error
     slurm = GOOD.replace("orchestrator: kubernetes", "orchestrator: slurm").replace("kubernetes: {admins", "#")
-    # No message names a key that its orchestrator does not have.
     other = read(RESERVATION, block("ends: 2026-12-18"), slurm)
     (message,) = [item.message for item in warnings(other, date(2026, 12, 19)) if item.rule == "capacity-ended"]
-    assert "name the reservation of another block, with its ends, or remove" in message
+    assert message.endswith("for the next block; until then, AWS PCS rejects updates of this group")
     error = problem(RESERVATION, block("starts: 2026-12-04"), slurm)
     assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error
 

@@ -64,6 +64,32 @@ def test_without_efa_the_tier_may_change_and_the_grid_is_2400_gib() -> None:
     assert lustre.growth_step_gib(storage_type="HDD", mb_per_s_per_tib=12, efa=False) == 6_000
 
 
+@pytest.mark.parametrize(
+    ("planned", "remedy"),
+    [
+        # More capacity, for which a lower tier is cheaper; and more throughput, for which a higher one is.
+        (
+            (115_200, 125),
+            "`tier: 250 MB/s/TiB, capacity: 96000 GiB, efa: true`, or 115200 GiB for what this edit plans",
+        ),
+        ((67_200, 500), "`tier: 250 MB/s/TiB, capacity: 96000 GiB, efa: true`, or 134400 GiB for what this edit plans"),
+    ],
+)
+def test_a_plan_with_another_tier_names_what_keeps_the_tier(planned: tuple[int, int], remedy: str) -> None:
+    old = file_system(76_800, 250)
+    reason = refused(old, file_system(*planned))["LustreConfiguration.PerUnitStorageThroughput"]
+    assert reason.startswith("with EFA the throughput tier is fixed")
+    assert remedy in reason
+    for size in (int(word) for word in re.findall(r"(\d+) GiB", remedy)):
+        assert refused(old, file_system(size, 250)) == {}
+
+
+@pytest.mark.parametrize("efa", [True, False])
+def test_a_plan_with_another_efa_names_what_keeps_it(efa: bool) -> None:
+    reason = refused(file_system(4800, efa=efa), file_system(4800, efa=not efa))["LustreConfiguration.EfaEnabled"]
+    assert reason.endswith(f"to keep the file system, write `efa: {str(efa).lower()}` in storage.lustre")
+
+
 def test_with_efa_the_tier_cannot_change() -> None:
     assert refused(file_system(43200), file_system(43200, 500)).keys() == {
         "LustreConfiguration.PerUnitStorageThroughput"

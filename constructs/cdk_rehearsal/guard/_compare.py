@@ -19,6 +19,7 @@ from cdk_rehearsal.registry import (
     NEEDS_A_NEW_NAME,
     NO_RULES,
     NO_TEMPLATE_RULES,
+    USED_BY_JOBS,
     TemplateRules,
     UpdateRules,
     did_you_mean,
@@ -27,9 +28,8 @@ from cdk_rehearsal.registry import (
 
 _NO_DATA = "no data: its nodes are replaced"
 _NODES = "its nodes run jobs"
-_JOBS = "jobs run and wait in it"
 _ENDS = (Fate.REPLACED, Fate.DELETED, Fate.ORPHANED, Fate.UNKNOWN)
-_READ = "running nodes read it"
+_READ = "running nodes or their users notice it"
 _DATA = "it holds data"
 _DROPPED = "adopted, and no longer used; it stays, outside every stack"
 _NAME_TAKEN = (
@@ -57,7 +57,8 @@ def compare(
         new: The template that is to be deployed, of the same kind.
         allow: Logical ids whose loss is meant; STACK/LOGICAL_ID where the id alone fits several.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
-        in_place: Resource type -> rules for updates that running nodes take over, with what they do.
+        in_place: Resource type -> rules for updates that running nodes or their users notice, with the effect. If the
+            resource leaves, the new properties are empty.
         template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
         running: Refuse what ends running nodes, too. Default: report it only.
         change_sets: Stack -> `ResourceChange`s of its change set. The result is never less strict with them.
@@ -93,18 +94,18 @@ def compare(
             stack=stack,
             logical_id=logical_id,
             type=resource["Type"],
-            holds=_JOBS if resource["Type"] in JOB_QUEUES else _NODES,
-            causes=fates[stack, logical_id],
+            holds=USED_BY_JOBS.get(resource["Type"], _NODES),
+            causes=tuple(_with_effect(resource["Type"], fates[stack, logical_id])),
             replacement=known.get((stack, logical_id), ""),
         )
         for stack, template in before.templates.items()
         for logical_id, resource in template.resources.items()
-        if starts_nodes(resource) or resource["Type"] in JOB_QUEUES
+        if starts_nodes(resource) or resource["Type"] in USED_BY_JOBS
     ]
     nodes = [
         group
         for group in groups
-        if group.causes and (group.type not in JOB_QUEUES or any(cause.fate in _ENDS for cause in group.causes))
+        if group.causes and (group.type not in USED_BY_JOBS or any(cause.fate in _ENDS for cause in group.causes))
     ]
     harmful = {finding.name: finding for finding in nodes if finding.fate.ends_nodes}
     harmful |= {finding.name: finding for finding in findings if finding.harmful}
@@ -114,7 +115,7 @@ def compare(
         findings=tuple(replace(finding, allowed=finding.name in allowed) for finding in findings),
         unused=unused,
         skipped=tuple(dict.fromkeys((*before.skipped, *after.skipped))),
-        groups=sum(group.type not in JOB_QUEUES for group in groups),
+        groups=sum(group.type not in USED_BY_JOBS for group in groups),
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
         in_place=tuple(_in_place(before, after, fates, in_place)),
         broken=tuple(_broken(before, after, fates, template_rules)),
@@ -156,17 +157,25 @@ def _stacks(templates: Mapping[str, Mapping[str, Any]]) -> Stacks:
 def _in_place(
     before: Stacks, after: Stacks, causes: Mapping[Place, tuple[Cause, ...]], rules: UpdateRules
 ) -> Iterator[Finding]:
-    """Findings for resources whose update running nodes take over."""
+    """Findings for resources whose update, or end, running nodes or their users notice."""
     for (stack, logical_id), why in causes.items():
         old = before.templates[stack].resources[logical_id]
         new = after.templates[stack].resources.get(logical_id) if stack in after.templates else None
-        if not why or new is None:
+        if not why:
             continue
-        properties = (old.get("Properties") or {}, new.get("Properties") or {})
+        properties = (old.get("Properties") or {}, (new or {}).get("Properties") or {})
         effects = {path: text for rule in rules.get(old["Type"], ()) for path, text in rule(*properties).items()}
         if effects:
-            updates = tuple(Cause(fate=Fate.UPDATED, property=path, reason=text) for path, text in effects.items())
+            fate = Fate.UPDATED if new is not None else Fate.DELETED
+            updates = tuple(Cause(fate=fate, property=path, reason=text) for path, text in effects.items())
             yield Finding(stack=stack, logical_id=logical_id, type=old["Type"], holds=_READ, causes=updates)
+
+
+def _with_effect(type_name: str, causes: Iterable[Cause]) -> Iterator[Cause]:
+    """Yield the causes, and after the reason of an end what jobs lose by it."""
+    for cause in causes:
+        ends = cause.fate in _ENDS and type_name in USED_BY_JOBS
+        yield replace(cause, reason=f"{cause.reason}; {USED_BY_JOBS[type_name]}") if ends else cause
 
 
 def _broken(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from cdk_rehearsal.registry import JOB_QUEUES
+from cdk_rehearsal.registry import USED_BY_JOBS
 
 
 class Fate(StrEnum):
@@ -109,9 +109,8 @@ class Report:
         unused: Entries of `allow` without effect -> reason.
         skipped: Files of a directory that are no templates.
         groups: How many groups of nodes there were.
-        nodes: Those that change, and queues that end with their jobs.
-        in_place: Resources that running nodes read, and whose update they take over.
-
+        nodes: Those that change, and what ends although jobs use it: queues, NAT gateways, their addresses.
+        in_place: Resources whose update, or end, running nodes or their users notice.
         broken: What a service refuses in resources that are new or change, a line each.
         running: Whether `ok` requires that no node ends unless the user named its group.
     """
@@ -163,7 +162,7 @@ class Report:
     @property
     def node_summary(self) -> str:
         """One line: how many groups of nodes, and what becomes of them."""
-        groups = tuple(finding for finding in self.nodes if finding.type not in JOB_QUEUES)
+        groups = tuple(finding for finding in self.nodes if finding.type not in USED_BY_JOBS)
         return _counted("node group", self.groups, groups)
 
     def lines(self) -> list[str]:

@@ -7,6 +7,7 @@ from cdk_rehearsal.registry._intrinsics import Token as Token
 from cdk_rehearsal.registry._intrinsics import composite as composite
 from cdk_rehearsal.registry._intrinsics import leaves as leaves
 from cdk_rehearsal.registry._node_groups import JOB_QUEUES as JOB_QUEUES
+from cdk_rehearsal.registry._node_groups import USED_BY_JOBS as USED_BY_JOBS
 from cdk_rehearsal.registry._node_groups import ended_by_rollback as ended_by_rollback
 from cdk_rehearsal.registry._node_groups import new_taints as new_taints
 from cdk_rehearsal.registry._node_groups import starts_nodes as starts_nodes

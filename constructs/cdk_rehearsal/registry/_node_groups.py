@@ -44,6 +44,14 @@ _EFFECTS = {
 #: Types whose deletion ends jobs: "If there are jobs running in the queue, they will be terminated".
 #: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_queues_delete.html (read 2026-11-26)
 JOB_QUEUES = ("AWS::PCS::Queue",)
+#: Types without nodes whose end running jobs notice -> the effect. CloudFormation does not wait for the jobs.
+USED_BY_JOBS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(JOB_QUEUES, "jobs run and wait in it"),
+        "AWS::EC2::NatGateway": "running jobs lose their connections to the internet",
+        "AWS::EC2::EIP": "its address is released: services that admit only this address reject the next one",
+    }
+)
 _ROLLING = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 
 

@@ -35,9 +35,13 @@ def rejections(
                 result.setdefault(fact.path, f"{fact.reason}, and {_UNKNOWN}")
             elif second < first:
                 result.setdefault(fact.path, f"{fact.reason}: from {before} to {after} it would shrink")
-    for rule in (*_BUILT_IN.get(type_name, ()), *update_rules.get(type_name, ())):
+    for rule in _BUILT_IN.get(type_name, ()):
         for path, reason in rule(old, new).items():
             result.setdefault(path, reason)
+    for rule in update_rules.get(type_name, ()):
+        for path, reason in rule(old, new).items():
+            # A plug-in knows the remedy of a change that the facts reject already.
+            result[path] = f"{result[path]}; {reason}" if path in result else reason
     return result
 
 

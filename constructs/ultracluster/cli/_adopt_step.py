@@ -1,7 +1,8 @@
-"""Adoption step of `ultracluster rehearse --adopt`: the same cluster file, with the file system that was retained."""
+"""Adoption step of `ultracluster rehearse --adopt`: the same cluster file, with the file systems that were retained."""
 
 import os
 from pathlib import Path
+from typing import Any
 
 from ruamel.yaml import YAML
 
@@ -10,10 +11,11 @@ from ultracluster import clusterfile
 
 
 def adopt_lustre(file: Path) -> Adoption:
-    """Return the step that deploys a cluster file again, on the Lustre file system that it retained."""
+    """Return the step that deploys a cluster file again, on the file systems that it retained: Lustre and the homes."""
 
     def edit(folder: Path, kept: tuple[Kept, ...]) -> Edit:
-        lustre = [row for row in kept if row.type == "AWS::FSx::FileSystem" and "LustreConfiguration" in row.properties]
+        systems = [row for row in kept if row.type == "AWS::FSx::FileSystem"]
+        lustre = [row for row in systems if "LustreConfiguration" in row.properties]
         if len(lustre) != 1:
             raise RehearsalError(f"{file} retained {len(lustre)} Lustre file systems: --adopt needs one")
         (retained,) = lustre
@@ -28,13 +30,34 @@ def adopt_lustre(file: Path) -> Adoption:
         # The file system has its associations; FSx takes no second one for a directory.
         section.pop("data-repository-associations", None)
         section.pop("release-task", None)
+        adopted = [retained.physical_id]
+        for home in systems:
+            if "OpenZFSConfiguration" in home.properties:
+                document["storage"]["home"] = _existing_home(home, kept, document["storage"]["home"])
+                adopted.append(home.physical_id)
         clusterfile.resolve_scripts(document, os.fspath(file.resolve()))
         target = folder / f"adopt-{file.name}"
         with target.open("w", encoding="utf-8") as stream:
             yaml.dump(document, stream)
         clusterfile.load(str(target))
-        return Edit(
-            context={"cluster": str(target)}, description=f"{retained.physical_id} was adopted in the cluster file"
-        )
+        names = " and ".join(adopted)
+        return Edit(context={"cluster": str(target)}, description=f"the cluster file adopts {names}")
 
     return Adoption(name="storage.lustre.adopt", edit=edit)
+
+
+def _existing_home(home: Kept, kept: tuple[Kept, ...], section: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the section of home directories whose volume of OpenZFS was retained."""
+    root = home.attribute("RootVolumeId")
+    (volume,) = (
+        row
+        for row in kept
+        if row.type == "AWS::FSx::Volume" and row.properties["OpenZFSConfiguration"]["ParentVolumeId"] == root
+    )
+    existing = {
+        "id": home.physical_id,
+        "volume": volume.physical_id,
+        "path": f"/fsx/{volume.properties['Name']}",
+        "security-group": home.properties["SecurityGroupIds"][0],
+    }
+    return {**({"mount": section["mount"]} if section and "mount" in section else {}), "existing": existing}

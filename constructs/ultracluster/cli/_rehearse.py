@@ -41,7 +41,7 @@ _Fail = Annotated[
 ]
 _Adopt = Annotated[
     bool,
-    typer.Option("--adopt", help="Also delete the cluster, and deploy it again on the file system that it retained."),
+    typer.Option("--adopt", help="Also delete the cluster, and deploy it again on the file systems that it retained."),
 ]
 
 

@@ -26,7 +26,7 @@ def print_report(report: "Report") -> None:
     if report.nodes:
         console().print(_table(report.nodes, "node group"))
     if report.in_place:
-        console().print(_table(report.in_place, "read by nodes"))
+        console().print(_table(report.in_place, "noticed by nodes and users"))
     for name in report.skipped:
         typer.echo(f"skipped: {name} is no template")
     typer.echo(f"{report.summary}.")
@@ -67,15 +67,20 @@ def jobs_sentence(report: "Report") -> str:
     ends: list[str] = []
     tainted: list[str] = []
     risked: list[str] = []
+    used: list[str] = []
     for finding in report.nodes:
         if not finding.fate.ends_nodes:
             continue
         drains = finding.fate is Fate.DRAINED and finding.type == "AWS::PCS::ComputeNodeGroup"
         others = {Fate.TAINTED: tainted, Fate.RISKED: risked}
+        if finding.type.startswith("AWS::EC2::"):
+            used.append(finding.name)
+            continue
         (waits if drains else others.get(finding.fate, ends)).append(finding.name)
     lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
     lines += [f"jobs on {', '.join(ends)} end"] if ends else []
     lines += [f"jobs on {', '.join(risked)} end if the deployment fails"] if risked else []
+    lines += [f"jobs lose their way to the internet with {', '.join(used)}"] if used else []
     lines += [f"jobs on {', '.join(tainted)} do not tolerate a new taint"] if tainted else []
     return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
 

@@ -27,12 +27,35 @@ def _node_scripts(old: _Properties, new: _Properties) -> dict[str, str]:
     name = old.get("Name")
     if not isinstance(name, str) or not re.fullmatch(node_scripts_parameter("[^/]+"), name):
         return {}
-    if old.get("Value") == new.get("Value"):
+    if old.get("Value") == new.get("Value", old.get("Value")):
         return {}
     return {"Value": f"all nodes have its checks and collectors within {UPDATE_MINUTES} minutes; none is replaced"}
 
 
+def _drain(old: _Properties, new: _Properties) -> dict[str, str]:
+    before, after = (re.fullmatch(r"at\((.*)\)", str(side.get("ScheduleExpression"))) for side in (old, new))
+    target = str((old.get("Target") or {}).get("Arn"))
+    if before is None or target.endswith(":sns:publish") or (after and before[1] == after[1]):
+        return {}
+    what = "what it does before a Capacity Block ends, such as the drain of its nodes, was due at " + before[1]
+    effect = f"happens at {after[1]} now" if after else "does not happen; right if the nodes leave too"
+    return {"ScheduleExpression": f"{what} UTC, and {effect}"}
+
+
+def _subscription(old: _Properties, new: _Properties) -> dict[str, str]:
+    if old.get("Protocol") != "email" or old.get("Endpoint") == new.get("Endpoint"):
+        return {}
+    return {
+        "Endpoint": f"{old.get('Endpoint')} gets no more messages of this topic; a new address gets none until it "
+        "confirms the subscription"
+    }
+
+
 #: Argument `in_place` of `guard.compare`.
 IN_PLACE: Mapping[str, tuple[Callable[[_Properties, _Properties], Mapping[str, str]], ...]] = MappingProxyType(
-    {"AWS::SSM::Parameter": (_node_scripts,)}
+    {
+        "AWS::SSM::Parameter": (_node_scripts,),
+        "AWS::Scheduler::Schedule": (_drain,),
+        "AWS::SNS::Subscription": (_subscription,),
+    }
 )

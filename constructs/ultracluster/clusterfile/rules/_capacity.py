@@ -18,6 +18,7 @@ from ultracluster.clusterfile.rules._rule import Rule, listed, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.clusterfile.sections._declared import DECLARED_SOURCE
 from ultracluster.planning.capacity import (
+    Block,
     CapacityBlock,
     Image,
     InterruptibleReservation,
@@ -45,6 +46,10 @@ _BLOCK_NOT_SOLD = warning(
 _RESERVATION_SIZE = warning("reservation-size", "A reservation is assumed to be an ODCR with enough instances.")
 _RESERVATION_UNUSED = warning("reservation-unused", "A reservation holds more instances than the file uses.")
 _BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC.")
+_BLOCKS_SHARE_END = warning(
+    "blocks-share-end", "The Capacity Blocks of a list have one `ends`: nodes of all are drained at the same time."
+)
+_NO_BLOCK = warning("notifications-without-block", "Notices are about Capacity Blocks.")
 _CONTROLLER_FULL = warning(
     "controller-full", "The controller has no room for another instance; a larger one is a new cluster."
 )
@@ -94,6 +99,13 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _SPOT_ROLE,
             f"{listed(spot)}: Spot needs a service-linked role, which an account has once it has used Spot; if yours "
             "hasn't: aws iam create-service-linked-role --aws-service-name spot.amazonaws.com",
+        )
+    blocks = [group for group in groups if isinstance(group.capacity, Block) and cluster.traits.own_instances]
+    if not blocks and cluster.notifications.model_fields_set:
+        yield (
+            _NO_BLOCK,
+            "no node group has a Capacity Block, so no notice is sent, and there is no topic: an address of "
+            "notifications.email must confirm its subscription again once there is a block",
         )
     yield from _quotas(cluster)
 
@@ -183,6 +195,16 @@ def _reservations(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
             f"{listed(other_times)}: Capacity Blocks end at {BLOCKS_END:%H:%M} UTC, and the file has another time; see "
             "EndDate in: aws ec2 describe-capacity-reservations",
         )
+    for section in _sections(groups):
+        blocks = [group.capacity for group in groups if group.section == section and isinstance(group.capacity, Block)]
+        ids = dict.fromkeys(block.reservation_id for block in blocks if block.ends is not None)
+        if len(ids) > 1:
+            yield (
+                _BLOCKS_SHARE_END,
+                f"{section}: {listed(ids)} have one end, {blocks[0].ends:%Y-%m-%d %H:%M} UTC, and the nodes of all are "
+                "drained before it. If one ends earlier, EC2 terminates its jobs without a drain: a block that ends "
+                "at another time needs a section of its own under nodes",
+            )
 
 
 def warn_slurm_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

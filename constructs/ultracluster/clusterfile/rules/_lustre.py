@@ -32,6 +32,7 @@ from ultracluster.planning.lustre import (
     checkpoint_times,
     kind_of,
     lustre_offer,
+    needs_efa,
 )
 from ultracluster.planning.lustre import check_lustre as check_sold
 
@@ -42,6 +43,9 @@ _LUSTRE_CHECKPOINT = warning(
 )
 _LUSTRE_EFA_UNUSED = warning("lustre-efa-unused", "The file system has EFA, and no node in its zone can use it.")
 _LUSTRE_OTHER_ZONE = warning("lustre-other-zone", "Nodes reach the file system across zones.")
+_ADOPTED_NEW_HOME = warning(
+    "adopt-new-home", "A cluster that adopts its Lustre file system creates new, empty home directories."
+)
 _EFA_ZONE = error("lustre-efa-zone", "FSx for Lustre does not support EFA in every zone.", acceptable=True)
 _TIER = shared("lustre-tier")
 
@@ -197,6 +201,17 @@ def _refusals(lustre: Lustre, overrides: LustreOverrides, offer: LustreOffer) ->
     goal = lustre_goal(lustre)
     # Properties without a key follow from the goal.
     stated, _ = kind_of(goal, offer, overrides)
+    capacity, tier = stated.capacity_gib, stated.mb_per_s_per_tib
+    if (
+        capacity
+        and tier
+        and stated.efa is None
+        and offer.efa
+        and needs_efa(goal)
+        and check_capacity(capacity, tier=tier)
+    ):
+        # Sizes for the message: those without EFA would remove it, which FSx refuses for a file system that exists.
+        stated = replace(stated, efa=True)
     return check_sold(stated, offer=offer, associations=goal.associations, backups=goal.backups)
 
 
@@ -233,6 +248,14 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         ]
         yield _LUSTRE_QUOTA, f"the file system needs {'; '.join(words)}; request an increase before you deploy"
     yield from _existing(cluster, lustre)
+    home = cluster.storage.home
+    if lustre.adopt is not None and home is not None and home.existing is None and home.type != "s3-files":
+        yield (
+            _ADOPTED_NEW_HOME,
+            f"{lustre.adopt.id} was retained, and the home directories are new and empty: those of the earlier "
+            "deployment were retained too, and nothing mounts them; name them: storage: {home: {existing: ...}} "
+            "(docs/operations/operate.md#deploy-again-on-the-same-files)",
+        )
     goal, nodes = checkpoint(lustre), writers(cluster.node_groups, cluster.lustre_zone)
     if plan is not None and goal is not None and nodes is not None:
         seconds = checkpoint_times(goal.size_bytes, plan.spec, nodes).write_seconds

@@ -40,6 +40,10 @@ _QUOTA = error(
 _QUOTA_NEAR = warning(
     "metrics-quota-near", "A workspace near its quota discards samples, rules or alerts when the cluster grows."
 )
+_SHARED_ENDPOINT = warning(
+    "vpc-endpoint-shared",
+    "The private DNS name of a VPC endpoint is for the whole VPC, and a VPC has one for a service.",
+)
 # As a part of the quota: two thirds.
 _NEAR = 1.5
 _SERIES = error("metrics-series-limit", "A limit below the series of the nodes discards samples.")
@@ -194,6 +198,13 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _NO_MANAGED_GRAFANA,
             f"{cluster.region} has no Amazon Managed Grafana, so a self-hosted server shows the dashboards; "
             "write grafana: {kind: self-hosted} if that is right",
+        )
+    if requested.vpc_endpoint and cluster.network.existing is not None:
+        yield (
+            _SHARED_ENDPOINT,
+            f"the endpoint of Prometheus answers for all of {cluster.network.existing.vpc}, and admits this cluster's "
+            "nodes only: others in the VPC lose Amazon Managed Service for Prometheus, and a second endpoint with "
+            "private DNS fails. Remove vpc-endpoint if anything else in the VPC uses the service, or has its endpoint",
         )
     alerts = requested.alerts
     if requested.workspace is None and alerts.topic is None and alerts.email is None and alerts.pagerduty is None:

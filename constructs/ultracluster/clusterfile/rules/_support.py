@@ -36,12 +36,12 @@ def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tu
 
 def warn_ended(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings about Capacity Blocks that have ended. Without a day, there are none."""
-    times = "starts and ends" if "starts" in cluster.traits.capacity_keys else "ends"
     for group in cluster.node_groups:
         ends = getattr(group.capacity, "ends", None)
         if today is not None and ends is not None and ends.date() < today:
             yield (
                 _ENDED,
-                f"{group.name}: its Capacity Block ended on {ends:%Y-%m-%d}, and it gets no nodes; name the "
-                f"reservation of another block, with its {times}, or remove the group",
+                f"{group.name}: its Capacity Block ended on {ends:%Y-%m-%d}, and it gets no nodes; remove the group, "
+                "and add a group with another name for the next block"
+                + ("" if cluster.traits.facts != "pcs" else "; until then, AWS PCS rejects updates of this group"),
             )

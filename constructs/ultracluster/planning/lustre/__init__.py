@@ -25,6 +25,7 @@ from ultracluster.planning.lustre._kind import kind_of as kind_of
 from ultracluster.planning.lustre._offer import LustreOffer as LustreOffer
 from ultracluster.planning.lustre._offer import lustre_offer as lustre_offer
 from ultracluster.planning.lustre._plan import LustrePlan as LustrePlan
+from ultracluster.planning.lustre._plan import needs_efa as needs_efa
 from ultracluster.planning.lustre._plan import plan_lustre as plan_lustre
 from ultracluster.planning.lustre._release_tasks import RELEASE_TASK as RELEASE_TASK
 from ultracluster.planning.lustre._release_tasks import check_release as check_release

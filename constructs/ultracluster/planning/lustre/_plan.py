@@ -182,13 +182,21 @@ def _complete(settings: LustreOverrides, **chosen: object) -> LustreSpec:
 
 def _ranked(specs: Iterator[LustreSpec], goal: LustreGoal) -> list[LustreSpec]:
     """Return the best first: EFA above 10 GB/s, then the cheaper, the smaller, the one without EFA."""
-    needs_efa = goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
 
     def order(spec: LustreSpec) -> tuple[bool, Decimal, int, bool]:
         size = spec.capacity_gib or spec.throughput_capacity_mb_per_s or 0
-        return (needs_efa and not spec.efa, spec.usd_per_month or Decimal(0), size, spec.efa)
+        return (needs_efa(goal) and not spec.efa, spec.usd_per_month or Decimal(0), size, spec.efa)
 
     return sorted(specs, key=order)
+
+
+def needs_efa(goal: LustreGoal) -> bool:
+    """Return True if AWS recommends EFA for the throughput of a goal.
+
+    Args:
+        goal: What the file system is for.
+    """
+    return goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
 
 
 def _problems(spec: LustreSpec, goal: LustreGoal, offer: LustreOffer) -> list[str]:

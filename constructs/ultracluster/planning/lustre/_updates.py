@@ -11,7 +11,8 @@ from typing import Any
 from ultracluster.catalogue.storage import lustre
 from ultracluster.catalogue.storage import lustre_metadata as metadata
 
-_CONFIG = "LustreConfiguration.MetadataConfiguration"
+_LUSTRE = "LustreConfiguration"
+_CONFIG = f"{_LUSTRE}.MetadataConfiguration"
 _MODE, _IOPS = f"{_CONFIG}.Mode", f"{_CONFIG}.Iops"
 _AUTOMATIC, _PROVISIONED = metadata.METADATA_MODES
 _TIERED = "INTELLIGENT_TIERING"
@@ -30,12 +31,35 @@ def update_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
     """
     if new.get("FileSystemType") != "LUSTRE":
         return {}
-    return {**_capacity_problems(old, new), **_metadata_problems(old, new)}
+    return {**_capacity_problems(old, new), **_metadata_problems(old, new), **_fixed_problems(old, new)}
+
+
+def _fixed_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Return what keeps the tier, or EFA, of a file system whose plan has another one after an edit."""
+    before, after = (side.get("LustreConfiguration") for side in (old, new))
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return {}
+    was, now = (str(config.get("EfaEnabled", "false")) for config in (before, after))
+    if {was, now} == {"true", "false"}:
+        return {f"{_LUSTRE}.EfaEnabled": f"to keep the file system, write `efa: {was}` in storage.lustre"}
+    tier, planned_tier = (_number(config.get("PerUnitStorageThroughput")) for config in (before, after))
+    size, planned_size = (_number(side.get("StorageCapacity")) for side in (old, new))
+    step = lustre.growth_step_gib(storage_type="SSD", mb_per_s_per_tib=tier, efa=was == "true")
+    if was != "true" or not (tier and planned_tier and size and planned_size and step) or tier == planned_tier:
+        return {}
+    # As much capacity, and as much throughput, as the new plan.
+    equal = -(-max(size, planned_size, -(-planned_size * planned_tier // tier)) // step) * step
+    larger = f", or {equal} GiB for what this edit plans" if equal > size + step else ""
+    return {
+        f"{_LUSTRE}.PerUnitStorageThroughput": "to grow it at its tier, write in storage.lustre `tier: "
+        f"{tier} MB/s/TiB, capacity: {size + step} GiB, efa: true`{larger}: steps of {step:,} GiB"
+    }
 
 
 def _capacity_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
     before, after = (_number(properties.get("StorageCapacity")) for properties in (old, new))
-    if before is None or after is None or before == after:
+    # A smaller one is rejected by cdk_rehearsal.registry already.
+    if before is None or after is None or after <= before:
         return {}
     config = new.get("LustreConfiguration")
     config = config if isinstance(config, Mapping) else {}
