@@ -25,9 +25,9 @@ def test_blocks_of_a_list_have_one_end() -> None:
 
 def test_notices_stay_when_the_last_block_has_left_the_file() -> None:
     notices = "notifications: {email: oncall@example.com}\n"
-    assert "confirm its subscription again" in warned(GOOD + notices)["notifications-without-block"]
-    assert "notifications-without-block" not in warned(GOOD)
-    assert "notifications-without-block" not in warned(bent(RESERVATION, BLOCKS % RESERVATION) + notices)
+    assert "confirm its subscription again" in warned(GOOD + notices)["notifications-unused"]
+    assert "notifications-unused" not in warned(GOOD)
+    assert "notifications-unused" not in warned(bent(RESERVATION, BLOCKS % RESERVATION) + notices)
 
 
 def test_an_adopted_file_system_beside_new_homes() -> None:

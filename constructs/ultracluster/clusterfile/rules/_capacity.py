@@ -49,7 +49,7 @@ _BLOCK_END = warning("block-end", "`ends` of a Capacity Block is not 11:30 UTC."
 _BLOCKS_SHARE_END = warning(
     "blocks-share-end", "The Capacity Blocks of a list have one `ends`: nodes of all are drained at the same time."
 )
-_NO_BLOCK = warning("notifications-without-block", "Notices are about Capacity Blocks.")
+_NO_BLOCK = warning("notifications-unused", "Notices are about Capacity Blocks, and the file has none.")
 _CONTROLLER_FULL = warning(
     "controller-full", "The controller has no room for another instance; a larger one is a new cluster."
 )

@@ -46,6 +46,7 @@ _UNKNOWN_ZONE = error(
 _ZONE = error("zone-region", "Zones must be in the Region of the cluster.")
 _ARN = error("arn-region", "CloudFormation and the services use resources of their own Region and partition.")
 _PCS_REGION = shared("pcs-region")
+_NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks, which HyperPod does not have.")
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
 _CONTROLLER = shared("slurm-controller-limit")
@@ -163,6 +164,9 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
         if span.timedelta > _LONGEST_BLOCK:
             message = f"a Capacity Block lasts {_LONGEST_BLOCK.days} d at most, got {span}"
             yield _NOTICE(("notifications", key), message)
+    if draft.node_groups and not draft.traits.own_instances and requested.model_fields_set:
+        message = "no node group has a Capacity Block, so no notice would be sent; remove it"
+        yield _NO_BLOCK(("notifications",), message, at_key=True)
     yield from check_receivers(("notifications",), requested)
 
 
