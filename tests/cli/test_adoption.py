@@ -84,8 +84,8 @@ def test_the_step_adopts_the_homes_too(tmp_path: Path) -> None:
     cluster = load(edit.context["cluster"])
     assert cluster.storage.home is not None
     assert cluster.storage.home.existing is not None
-    found = cluster.storage.home.existing
-    assert (found.id, found.volume, found.path, found.security_group) == (home, volume, "/fsx/home", GROUP)
+    existing = cluster.storage.home.existing
+    assert (existing.id, existing.volume, existing.path, existing.security_group) == (home, volume, "/fsx/home", GROUP)
     assert cluster.storage.home.mount == "/people"
     assert not {"adopt-new-home"} & {warning.rule for warning in warnings(cluster)}
     assert edit.description == f"the cluster file adopts {ID} and {home}"

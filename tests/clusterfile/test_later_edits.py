@@ -14,13 +14,13 @@ def warned(text: str) -> dict[str, str]:
 
 
 def test_blocks_of_a_list_have_one_end() -> None:
-    one, two = (bent(RESERVATION, BLOCKS % ids) for ids in (RESERVATION, f"{RESERVATION}, {OTHER}"))
-    two = bent("count: 64", "count: 128", two)
-    assert "blocks-share-end" not in warned(one)
-    message = warned(two)["blocks-share-end"]
+    single, pair = (bent(RESERVATION, BLOCKS % ids) for ids in (RESERVATION, f"{RESERVATION}, {OTHER}"))
+    pair = bent("count: 64", "count: 128", pair)
+    assert "blocks-share-end" not in warned(single)
+    message = warned(pair)["blocks-share-end"]
     assert message.startswith(f"train: {RESERVATION}, {OTHER} have one end, 2026-12-24 11:30 UTC")
     assert "a block that ends at another time needs a section of its own" in message
-    assert "blocks-share-end" not in warned(bent(", ends: 2026-12-24", "", two))
+    assert "blocks-share-end" not in warned(bent(", ends: 2026-12-24", "", pair))
 
 
 def test_notices_stay_when_the_last_block_has_left_the_file() -> None:

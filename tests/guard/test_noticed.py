@@ -1,4 +1,4 @@
-"""What running jobs, nodes and their users notice of an update: ways to the internet, drains, receivers of messages."""
+"""Effects of an update on running jobs, nodes and their users: ways to the internet, drains, receivers of messages."""
 
 import copy
 from typing import Any

@@ -174,7 +174,7 @@ def _in_place(
 def _with_effect(type_name: str, causes: Iterable[Cause]) -> Iterator[Cause]:
     """Yield the causes, and after the reason of an end what jobs lose by it."""
     for cause in causes:
-        ends = cause.fate in _ENDS and type_name in USED_BY_JOBS
+        ends = cause.fate in _ENDS and type_name in USED_BY_JOBS and type_name not in JOB_QUEUES
         yield replace(cause, reason=f"{cause.reason}; {USED_BY_JOBS[type_name]}") if ends else cause
 
 

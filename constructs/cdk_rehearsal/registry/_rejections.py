@@ -40,7 +40,7 @@ def rejections(
             result.setdefault(path, reason)
     for rule in update_rules.get(type_name, ()):
         for path, reason in rule(old, new).items():
-            # A plug-in knows the remedy of a change that the facts reject already.
+            # A plug-in has the remedy of a change that the facts reject already.
             result[path] = f"{result[path]}; {reason}" if path in result else reason
     return result
 
