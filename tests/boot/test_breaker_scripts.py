@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
 
-from support.node_boot import Node
+from support.node_boot import ADDRESS, Node
 from ultracluster.boot import breaker_boot, breaker_limit
 
 MOUNTS = "/run/ultracluster/health/mounts"
@@ -100,6 +101,24 @@ def test_claims_of_nodes_that_fail_at_the_same_moment_count(node: Node) -> None:
     others(node, 2, f"ultracluster:{ago(5)}:0:claim")
     assert fail(node) == 3
     assert not is_drained(node)
+
+
+@pytest.mark.parametrize("drained_before", [False, True])
+def test_the_comment_of_an_administrator_stays_on_the_node(node: Node, drained_before: bool) -> None:
+    with (node.state / "slurm/train-1").open("a") as record:
+        print("Comment=checked by ada, Rack=7", file=record)
+    others(node, 2, f"ultracluster:{ago(1800)}:1" if drained_before else "")
+    assert fail(node) == (3 if drained_before else 0)
+    comment = node.slurm()["Comment"]
+    if drained_before:
+        assert comment == "checked by ada, Rack=7"
+        return
+    assert re.fullmatch(r"ultracluster:\d+:1 checked by ada, Rack=7", comment)
+    node.slurm_node("train-1", address=ADDRESS, host="ip-10-1-1-61")
+    with (node.state / "slurm/train-1").open("a") as record:
+        print(f"Comment={comment}", file=record)
+    assert fail(node) == 0
+    assert re.fullmatch(r"ultracluster:\d+:2 checked by ada, Rack=7", node.slurm()["Comment"])
 
 
 def test_a_group_of_64_may_lose_three(node: Node) -> None:

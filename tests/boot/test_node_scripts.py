@@ -268,6 +268,24 @@ def test_an_update_waits_for_a_prolog_that_runs(gpu_node: GpuNode) -> None:
     assert gpu_node.read(f"{BIN}health-check") == "#!/bin/sh\nexit 9\n"
 
 
+def test_the_nodes_that_a_wrong_check_drained_resume_when_they_have_the_right_one(gpu_node: GpuNode) -> None:
+    gpu_node.file("/run/ultracluster/health/devices", "failed: the check ended with code 2 and without a result\n")
+    for _ in range(2):
+        gpu_node.call("drain-on-failure")
+    assert "+DRAIN" in gpu_node.slurm()["State"]
+    publish(gpu_node, changed(SETTINGS, f"{gpu_node.read(SETTINGS)}new-check 1\n"))
+    assert update(gpu_node).returncode == 0
+    assert gpu_node.health("devices") == "ok\n"
+    for _ in range(3):
+        gpu_node.call("drain-on-failure")
+    assert "+DRAIN" not in gpu_node.slurm()["State"]
+    gpu_node.gpus(7)
+    gpu_node.file("/run/ultracluster/health/devices", "failed: 7 of 8 GPUs are there\n")
+    publish(gpu_node, HEALTH)
+    assert update(gpu_node).returncode == 0, "a node that is not well is no failure of the update"
+    assert (gpu_node.health("devices"), software(gpu_node)) == ("failed: 7 of 8 GPUs are there\n", "ok\n")
+
+
 @pytest.mark.parametrize("address", ["https://new", "https://old", None])
 def test_the_agent_is_restarted_for_a_workspace_that_was_created_again(node: Node, address: str | None) -> None:
     """Restart it: it reads the address as it starts, and all nodes would send to a workspace that is gone."""

@@ -109,12 +109,15 @@ drained() {
     fi
 }
 
-# Set group, and comment, epoch and times to this node's last drain.
+# Set group, and comment, epoch and times to this node's last drain; note to what others wrote into the comment, which has
+# an end only where it is not on one line with the rest.
 read_comment() {
     group=$(awk "$group_of"'{ print group_of($0) }' <<<"$shown")
     comment=$(grep -oE '(^| )Comment=ultracluster:[0-9]+:[0-9]+' <<<"$shown" | cut -d = -f 2) || comment=""
     IFS=: read -r _ epoch times <<<"$comment"
     epoch=${epoch:-0} times=${times:-0}
+    note=$(query show node "$node" | sed -nE 's/^ *Comment=(ultracluster:[0-9]+:[0-9]+(:claim)?( |$))?//p') || note=""
+    note=${note:+ $note}
 }
 
 # Succeed if the breaker allows the drain of this node, which has claimed it: drains of the last hour, and claims before its
@@ -175,7 +178,7 @@ metric() {
 
 # Drain the node for a reason, or reports it only.
 drain() {
-    local limit group comment epoch times claim
+    local limit group comment epoch times note claim
     read_mode
     claim=$EPOCHSECONDS
     if [ "$mode" = off ]; then exit 3; fi
@@ -183,10 +186,11 @@ drain() {
     read_comment
     # A node whose drain of the last hour counts already takes no second place.
     if [ "$epoch" -le $((claim - hour)) ]; then
-        update Comment="ultracluster:$claim:$times:claim"
+        update Comment="ultracluster:$claim:$times:claim$note"
         sleep "$settle"
         if ! may_drain "$claim"; then
-            update Comment="$comment"
+            note=$comment$note
+            update Comment="${note# }"
             report "$limit nodes of $group were drained within an hour"
         fi
     fi
@@ -194,7 +198,7 @@ drain() {
     rm -f "$run/clear" "$run/drained"
     # Another prefix: nothing resumes a node that fails again and again.
     if [ "$times" -ge 3 ]; then reason="flapping, drained $times times within a day; $reason"; mark="ultracluster, "; fi
-    update State=DRAIN Reason="$mark$reason" Comment="ultracluster:$claim:$times"
+    update State=DRAIN Reason="$mark$reason" Comment="ultracluster:$claim:$times$note"
     # For the prologs of other jobs.
     touch "$run/drained"
     write_metric 0
@@ -204,10 +208,10 @@ drain() {
 # The drains of a node that flapped were those of the instance that ends: the next one is resumed when all is well. Its last
 # drain still counts for the breaker.
 release_flapping() {
-    local group comment epoch times
+    local group comment epoch times note
     [ "$state" = flapping ] || return 0
     read_comment
-    update Reason="$mark$reason" Comment="ultracluster:$epoch:0"
+    update Reason="$mark$reason" Comment="ultracluster:$epoch:0$note"
 }
 
 report() {

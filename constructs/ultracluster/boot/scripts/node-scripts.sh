@@ -133,6 +133,14 @@ replace_files() {
     [ "$changed" = no ] || systemctl try-restart 'ultracluster-metrics-*.service' || log "a collector cannot be restarted"
 }
 
+# A check that was wrong has left its result, and nothing else would check again before the next job.
+check_again() {
+    if grep -qs '^failed' "$run/health/devices"; then
+        # What hangs in the driver must not keep the lock.
+        "$root/usr/local/sbin/ultracluster-health-check" 7>&- || log "the devices are not well"
+    fi
+}
+
 # The agent of the metrics reads its address as it starts. A workspace that was created again has another one.
 follow_workspace() {
     local name used address
@@ -160,6 +168,7 @@ main() {
         fetch
         replace_files
         log "updated to ${sha256:0:12}"
+        check_again
     fi
     state software ok
     state health ok
