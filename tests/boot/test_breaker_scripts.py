@@ -16,6 +16,7 @@ METRIC = "/var/lib/node_exporter/textfile_collector/ultracluster_drain.prom"
 REPLACE = METRIC.replace("drain", "replace")
 AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
 FATAL = "ultracluster: devices: XID 79 on GPU 0000:b9:00"
+CLOCK = "ultracluster: devices: the clock is 11 s off"
 MODE = "/ultracluster/llama/health-mode"
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alerts"
 
@@ -194,7 +195,8 @@ def test_a_drained_node_with_a_fatal_fault_is_terminated_once_with_a_notice(node
         (FATAL, "IDLE+CLOUD+COMPLETING+DRAIN", "enforce", 0),
         (FATAL, "IDLE+CLOUD", "enforce", 0),
         ("ultracluster: mounts: /fsx is not mounted", "IDLE+CLOUD+DRAIN", "enforce", 0),
-        ("ultracluster: devices: the clock is 11 s off", "IDLE+CLOUD+DRAIN", "enforce", 0),
+        (CLOCK, "IDLE+CLOUD+DRAIN", "enforce", 0),
+        (f"{CLOCK} [root@2026-11-22T12:00:00] Comment=had XID 79 in May", "IDLE+CLOUD+DRAIN", "enforce", 0),
         (FATAL, "IDLE+CLOUD+DRAIN", "observe", 3),
     ],
 )

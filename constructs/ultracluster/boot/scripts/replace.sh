@@ -126,7 +126,7 @@ main() {
     group=${node%-*}
     read_settings "$group"
     mkdir -p "$run"
-    reason=$(sed -nE 's/.* Reason=(.*)/\1/p' <<<"$line" | cut -c 1-300)
+    reason=$(sed -nE 's/.* Reason=([^[]*).*/\1/p' <<<"$line" | cut -c 1-300)
     if ! grep -qE "$fatal" <<<"$reason" || ! is_idle; then
         rm -f "$run/since"
         return 0
