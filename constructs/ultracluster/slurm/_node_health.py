@@ -29,18 +29,21 @@ class NodeHealth(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: str) -> None:
         super().__init__(scope, id)
         self._cluster = cluster
-        mode = ssm.CfnParameter(
+        # https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-ssm, UpdateHandler.java of
+        # aws-ssm-parameter: PutParameter with the value, whatever changed (read 2026-11-26). Tags do not reach a
+        # CfnResource.
+        cdk.CfnResource(
             self,
             "Mode",
-            type="String",
-            name=health_mode_parameter(cluster),
-            value=HEALTH_MODES[0],
-            allowed_pattern=f"^({'|'.join(HEALTH_MODES)})$",
-            description=f"What failed health checks of {cluster} do: {', '.join(HEALTH_MODES)}",
+            type="AWS::SSM::Parameter",
+            properties={
+                "Type": "String",
+                "Name": health_mode_parameter(cluster),
+                "Value": HEALTH_MODES[0],
+                "AllowedPattern": f"^({'|'.join(HEALTH_MODES)})$",
+                "Description": f"What failed health checks of {cluster} do: {', '.join(HEALTH_MODES)}",
+            },
         )
-        # https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-ssm, UpdateHandler.java of
-        # aws-ssm-parameter: PutParameter with the value and Overwrite, whatever changed (read 2026-11-26).
-        mode.add_property_deletion_override("Tags")
 
     def allow_drains(self, role: iam.IRole) -> None:
         """Allow nodes to read the mode."""
