@@ -76,7 +76,7 @@ COMMON: list[tuple[str, Any, Verdict]] = [
     ("observability/grafana", {"kind": "none"}, "clean"),
     ("observability/alerts", {"email": "oncall@example.com"}, "clean"),
     ("observability/alerts", {"off": ["NodeFlapping"]}, "clean"),
-    ("notifications", {"email": "oncall@example.com"}, "file"),
+    ("notifications", {"email": "oncall@example.com"}, "clean"),
     ("orchestrator", "hyperpod", "file"),
     ("perimeter", {"organization": "o-a1b2c3d4e5"}, "clean"),
 ]
@@ -149,6 +149,7 @@ KUBERNETES: list[tuple[str, Any, Verdict]] = [
 
 #: Edits of the common table whose verdict on HyperPod is another one.
 HYPERPOD_ALONE: dict[str, Verdict] = {
+    "notifications": "file",
     "nodes/train/tags": "file",
     "nodes/spot": "file",
     "nodes/train/root-volume": "data",
