@@ -191,8 +191,8 @@ def test_a_region_that_is_not_known_yet_may_have_zones_that_are_not_known_yet() 
     [
         (
             "{throughput: 40 GB/s, capacity: 50000 GiB, tier: 1000 MB/s/TiB}",
-            "FSx does not support 50,000 GiB at 1000 MB/s/TiB without EFA: capacity comes in steps of 2,400 GiB; the "
-            "next sizes are 48,000 GiB and 50,400 GiB",
+            "FSx does not support 50,000 GiB at 1000 MB/s/TiB with EFA: capacity comes in steps of 4,800 GiB; the "
+            "next sizes are 48,000 GiB and 52,800 GiB",
         ),
         (
             "{throughput: 4 GB/s, capacity: 5000 GiB, tier: 1000 MB/s/TiB}",
