@@ -88,7 +88,7 @@ def scratch_of(platform: Platform, group: PlatformNodes) -> str | None:
 def near(platform: Platform, group: PlatformNodes) -> dict[str, str]:
     """Return the annotations of a pod template whose pods should be near each other."""
     level = topology_label(platform, group)
-    if level is None or group.elastic or platform.scheduler == "volcano":
+    if level is None or platform.scheduler == "volcano":
         return anywhere(platform, group)
     if platform.scheduler == "kai":
         return {

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated
 
-# Of the types that EC2 describes, those whose nodes the cloud controller of EKS labels too: it has a pattern of its
-# own, without G6e and G7e: https://github.com/kubernetes/cloud-provider-aws, pkg/providers/v1/topology.go (63ec440).
+# Of the types that EC2 describes, those for which the cloud controller of EKS requires an answer. After an empty answer
+# for one of the others, such as G6e or G7e, nodes of that type join without labels:
+# https://github.com/kubernetes/cloud-provider-aws, pkg/providers/v1/topology.go (commit 63ec440, read 2026-11-26).
 _PREREQUISITES = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology-prerequisites.html "
     "https://docs.aws.amazon.com/eks/latest/userguide/ml-workload-topology.html",
