@@ -1,8 +1,10 @@
 """Permissions and lifecycle actions of the user's scripts on Slurm nodes."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from cdk_rehearsal import guard
 from support import ROOT
 from support.templates import templates
 from ultracluster import clusterfile
@@ -11,12 +13,14 @@ SLOT = "arn:aws:ssm:us-east-2:123456789012:parameter/ultracluster/llama/failed-s
 FILE = ROOT / "examples" / "slurm-scripts.yaml"
 
 
-def statements(stacks: dict[str, dict[str, Any]], action: str) -> list[dict[str, Any]]:
+def statements(
+    stacks: dict[str, dict[str, Any]], action: str, types: Sequence[str] = ("AWS::IAM::Policy",)
+) -> list[dict[str, Any]]:
     policies = [
         resource["Properties"]
         for stack in stacks.values()
         for resource in stack["Resources"].values()
-        if resource["Type"] == "AWS::IAM::Policy"
+        if resource["Type"] in types
     ]
     entries = [entry for policy in policies for entry in policy["PolicyDocument"]["Statement"]]
     return [entry for entry in entries if action in entry["Action"]]
@@ -65,3 +69,22 @@ def test_nodes_without_health_checks_are_not_replaced_without_limit_either() -> 
 def test_clusters_without_such_scripts_may_write_no_parameter() -> None:
     text = FILE.read_text().split("    scripts:\n")[0]
     assert statements(templates(clusterfile.loads(text, "c.yaml")), "ssm:PutParameter") == []
+
+
+def test_the_inline_policies_of_the_nodes_do_not_grow_with_the_scripts() -> None:
+    text = FILE.read_text().split("    scripts:\n")[0]
+    row = "  group{0}:\n    type: p5en.48xlarge\n    count: 2\n    scripts:\n"
+    script = (
+        "      - {{name: s{1}, url: 's3://tools/{0:048}/{1:048}.sh', sha256: '{0:032}{1:032}', on-error: CONTINUE}}\n"
+    )
+    head, _, rest = text.partition("nodes:\n")
+    rows = "".join(
+        row.format(group) + "".join(script.format(group, number) for number in range(4)) for group in range(30)
+    )
+    stacks = templates(clusterfile.loads(f"{head}nodes:\n{rows}{rest}", "c.yaml"))
+    assert not guard.refusals(stacks)
+    inline = json.dumps(statements(stacks, "s3:GetObject"))
+    both = json.dumps(statements(stacks, "s3:GetObject", ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")))
+    objects = [f"{group:048}/{number:048}.sh" for group in range(30) for number in range(4)]
+    assert all(both.count(name) == 1 for name in objects)
+    assert 0 < sum(name in inline for name in objects) < 20

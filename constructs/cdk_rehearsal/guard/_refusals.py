@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cdk_rehearsal.guard._role_policies import role_problems
 from cdk_rehearsal.guard._sources import Stacks
 from cdk_rehearsal.guard._template import Template
 from cdk_rehearsal.guard._world import Place, World
@@ -87,6 +88,9 @@ def refusals_of(
                 problems = [*_own_problems(type, properties, schemas), *problems]
             for problem in problems:
                 yield Refusal(stack=stack, logical_id=logical_id, type=type, problem=problem)
+    for (stack, logical_id), problem in role_problems(world, without):
+        type = stacks.templates[stack].resources[logical_id]["Type"]
+        yield Refusal(stack=stack, logical_id=logical_id, type=type, problem=problem)
 
 
 def _own_problems(type: str, properties: Mapping[str, Any], schemas: bool) -> list[str]:

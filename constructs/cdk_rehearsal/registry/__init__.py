@@ -26,6 +26,9 @@ from cdk_rehearsal.registry._rejections import UpdateRule as UpdateRule
 from cdk_rehearsal.registry._rejections import UpdateRules as UpdateRules
 from cdk_rehearsal.registry._replacement import DELETION_PROTECTION as DELETION_PROTECTION
 from cdk_rehearsal.registry._replacement import NEEDS_A_NEW_NAME as NEEDS_A_NEW_NAME
+from cdk_rehearsal.registry._role_policies import inline_size as inline_size
+from cdk_rehearsal.registry._role_policies import role_problem as role_problem
+from cdk_rehearsal.registry._role_policies import roles_of as roles_of
 from cdk_rehearsal.registry._schema import ResourceType as ResourceType
 from cdk_rehearsal.registry._schema import did_you_mean as did_you_mean
 from cdk_rehearsal.registry._service_rules import has_service_rules as has_service_rules

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cdk_rehearsal.registry import TemplateRules, UpdateRules, template_problems
+from cdk_rehearsal.registry import TemplateRules, UpdateRules, inline_size, role_problem, roles_of, template_problems
 from cdk_rehearsal.rehearsal._blueprint import Blueprint, Environment, Maker
 from cdk_rehearsal.rehearsal._errors import ResourceError, TemplateError
 from cdk_rehearsal.rehearsal._interfaces import holders
@@ -28,6 +28,7 @@ class Inventory:
         """Raise ResourceError if a resource does not fit the ones that it refers to."""
         find = partial(self._find, blueprint.environment)
         problems = template_problems(blueprint.type_name, blueprint.properties, find, self.template_rules)
+        problems += self._role_problems(blueprint)
         if problems:
             raise ResourceError(f"{blueprint.type_name} refuses it: {', '.join(problems)}")
 
@@ -41,6 +42,26 @@ class Inventory:
                 if properties.get(property) == value if property else value in _ids(resource):
                     return f"{stack.name}/{resource.blueprint.logical_id}", properties
         return None
+
+    def _role_problems(self, blueprint: Blueprint) -> Iterator[str]:
+        """Yield the quota of inline policies that a resource exceeds together with those that its roles have."""
+        kind, here = blueprint.type_name, _place(blueprint)
+        resources = [
+            resource
+            for stack in self.stacks.living(blueprint.environment)
+            for resource in (stack.resources | stack.pending).values()
+        ]
+        roles = roles_of(kind, blueprint.properties)
+        if kind == "AWS::IAM::Role":
+            roles = [resource.physical_id for resource in resources if _place(resource.blueprint) == here] or [here]
+        for role in roles:
+            sizes = {here: inline_size(kind, blueprint.properties)}
+            for other in resources:
+                there = other.blueprint
+                if role in (other.physical_id, *roles_of(there.type_name, there.properties)):
+                    sizes.setdefault(_place(there), inline_size(there.type_name, there.properties))
+            if problem := role_problem(role, sizes):
+                yield f"#/PolicyDocument: {problem}"
 
     def remove(self, stack: Stack, resource: Resource, policy: str) -> None:
         """Delete a resource, or retain it if its policy requires that; raise ResourceError if that fails."""
@@ -68,6 +89,10 @@ class Inventory:
             raise ResourceError(f"{resource.blueprint.logical_id}: {error}") from error
         event("DELETE_COMPLETE")
         self.journal.record(Action.DELETE, resource)
+
+
+def _place(blueprint: Blueprint) -> str:
+    return f"{blueprint.stack_name}/{blueprint.logical_id}"
 
 
 def _ids(resource: Resource) -> Iterator[str]:

@@ -12,6 +12,12 @@ from ultracluster.compute import ScriptAsset
 from ultracluster.planning import checked, once
 from ultracluster.slurm._interfaces import IPcsCluster
 
+# Characters of the objects in a policy. IAM accepts 10,240 in all inline policies of a role, and 6,144 in a managed
+# policy: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html (read 2026-11-27).
+_INLINE, _MANAGED = 2_500, 5_500
+# Most characters of the ARN of an asset, with the longest name of a bucket.
+_ASSET = 160
+
 
 class NodeScripts(Construct):
     """Scripts of the node groups of a cluster with one role in one stack, each once for all that share it.
@@ -29,8 +35,8 @@ class NodeScripts(Construct):
         super().__init__(scope, id)
         self._assets: dict[str, ScriptAsset] = {}
         self._objects: list[str] = []
-        # One statement for all scripts: the size of the policies of a role is limited.
-        self._read = iam.PolicyStatement(actions=["s3:GetObject"])
+        self._reads: list[iam.PolicyStatement] = []
+        self._room = 0
         self._role = role
 
     @staticmethod
@@ -86,24 +92,37 @@ class NodeScripts(Construct):
         if script.url is not None:
             if script.url.startswith("s3://"):
                 partition = cdk.Stack.of(self).partition
-                self._allow(f"arn:{partition}:s3:::{script.url.removeprefix('s3://')}")
+                self._allow(f"arn:{partition}:s3:::{script.url.removeprefix('s3://')}", 30 + len(script.url))
             return script.url
         asset = self._assets.get(script.checksum)
         if asset is None:
             assert script.content is not None
             asset = ScriptAsset(self, f"Script{script.checksum[:8]}", text=script.content)
             self._assets[script.checksum] = asset
-            self._allow(asset.arn)
+            self._allow(asset.arn, _ASSET)
         return asset.url
 
-    def _allow(self, arn: str) -> None:
-        if not self._objects:
-            # By default, the name is the same in every stack of a cluster, and IAM overwrites a policy of the role.
-            name = cdk.Names.unique_resource_name(self, max_length=120)
-            iam.Policy(self, "Read", policy_name=name, statements=[self._read]).attach_to_role(self._role)
-        if arn not in self._objects:
-            self._objects.append(arn)
-            self._read.add_resources(arn)
+    def _allow(self, arn: str, size: int) -> None:
+        if arn in self._objects:
+            return
+        self._objects.append(arn)
+        if size > self._room:
+            self._add_policy()
+        self._room -= size
+        self._reads[-1].add_resources(arn)
+
+    def _add_policy(self) -> None:
+        """Add an inline policy, and managed ones after it: all inline policies of a role share a quota."""
+        read = iam.PolicyStatement(actions=["s3:GetObject"])
+        self._reads.append(read)
+        if len(self._reads) > 1:
+            self._room = _MANAGED
+            iam.ManagedPolicy(self, f"Read{len(self._reads)}", roles=[self._role], statements=[read])
+            return
+        self._room = _INLINE
+        # By default, the name is the same in every stack of a cluster, and IAM overwrites a policy of the role.
+        name = cdk.Names.unique_resource_name(self, max_length=120)
+        iam.Policy(self, "Read", policy_name=name, statements=[read]).attach_to_role(self._role)
 
 
 @once
