@@ -11,7 +11,7 @@ import pytest
 
 from support import ROOT
 from ultracluster import clusterfile
-from ultracluster.planning.capacity import CapacityBlock, starts_at, waits, waits_for_command
+from ultracluster.planning.capacity import CapacityBlock, starts_at, stops_at, waits, waits_for_command
 from ultracluster.stacks import main
 
 APP = """
@@ -86,6 +86,14 @@ def test_a_block_that_has_ended_has_no_nodes_whatever_the_file_has(begun: str) -
         assert waits(group.capacity) != nodes
         assert not waits_for_command(group.capacity)
         assert starts_at(group.capacity) is None
+
+
+def test_an_ultraserver_has_no_nodes_from_the_time_of_its_schedule() -> None:
+    file = clusterfile.loads((ROOT / "examples" / "eks-gb200.yaml").read_text(), "c.yaml")
+    for now, stop in (("2026-12-18T09:59", datetime(2026, 12, 18, 10, tzinfo=UTC)), ("2026-12-18T10:00", None)):
+        (group,) = clusterfile.as_of(file, datetime.fromisoformat(f"{now}Z")).node_groups
+        assert stops_at(group.capacity) == stop
+        assert waits_for_command(group.capacity) == (stop is not None)
 
 
 def test_the_clock_changes_no_file_without_a_start() -> None:

@@ -15,5 +15,6 @@ from ultracluster.eks._kubernetes_platform import admin_host as admin_host
 from ultracluster.eks._kubernetes_platform import platform_content as platform_content
 from ultracluster.eks._node_group import EksNodeGroup as EksNodeGroup
 from ultracluster.eks._platform import EksPlatform as EksPlatform
-from ultracluster.eks._scheduled_start import EksScheduledStart as EksScheduledStart
+from ultracluster.eks._scheduled_size import EksScheduledStart as EksScheduledStart
+from ultracluster.eks._scheduled_size import EksScheduledStop as EksScheduledStop
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup as EksSelfManagedNodeGroup

@@ -21,7 +21,7 @@ from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._eks_node_role import EksNodeRole
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
-from ultracluster.eks._scheduled_start import start_with_block
+from ultracluster.eks._scheduled_size import schedule_block
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
 from ultracluster.kubernetes import ROOT_DEVICES
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
@@ -144,7 +144,7 @@ class KubernetesCluster(BeforePlatform):
             if not group.elastic:
                 parent = child_scope(others.get(group.name, scope), group.name)
                 groups[group.name] = self._node_group(parent, group)
-                start_with_block(parent, group, self.control_plane, groups[group.name])
+                schedule_block(parent, group, self.control_plane, groups[group.name])
         plane, role, storage = self.control_plane, self.self_managed_role, self._storage
         for node_group in groups.values():
             node_group.node.add_dependency(*self._network.ready, *filter(None, (storage.lustre, storage.home)))

@@ -124,10 +124,22 @@ def _platform(scope: Construct, id: str, world: World, values: dict[str, str] | 
     return eks.EksPlatform(scope, id, host=host, files={"bundle/bundle.json": "{}"}, values=values or {})
 
 
-def _start(scope: Construct, id: str, world: World) -> eks.EksScheduledStart:
-    nodes = managed_nodes(scope, f"{id}Nodes", world)
-    at = datetime(2026, 12, 4, 11, 30, tzinfo=UTC)
-    return eks.EksScheduledStart(scope, id, cluster=_control_plane(world), node_group=nodes, at=at)
+def _scheduled(kind: type[eks.EksScheduledStart] | type[eks.EksScheduledStop]) -> Row:
+    def make(scope: Construct, id: str, world: World) -> Construct:
+        nodes = managed_nodes(scope, f"{id}Nodes", world)
+        at = datetime(2026, 12, 4, 11, 30, tzinfo=UTC)
+        return kind(scope, id, cluster=_control_plane(world), node_group=nodes, at=at)
+
+    return Row(
+        make=make,
+        connects=_NO_NETWORK,
+        grants=_NO_PERMISSIONS,
+        principal=No("its role may change one node group, and no more"),
+        tags=["AWS::IAM::Role"],
+        default_child="AWS::Scheduler::Schedule",
+        tokens=No("a time that only a deployment knows cannot be converted to UTC"),
+        imported=_NOT_PASSED,
+    )
 
 
 ROWS: dict[str, Row] = {
@@ -151,16 +163,8 @@ ROWS: dict[str, Row] = {
         tokens=lambda scope, id, world: _platform(scope, id, world, {"FileSystemId": world.token("FileSystem")}),
         imported=_NOT_PASSED,
     ),
-    "EksScheduledStart": Row(
-        make=_start,
-        connects=_NO_NETWORK,
-        grants=_NO_PERMISSIONS,
-        principal=No("its role may change one node group, and no more"),
-        tags=["AWS::IAM::Role"],
-        default_child="AWS::Scheduler::Schedule",
-        tokens=No("a time that only a deployment knows cannot be converted to UTC"),
-        imported=_NOT_PASSED,
-    ),
+    "EksScheduledStart": _scheduled(eks.EksScheduledStart),
+    "EksScheduledStop": _scheduled(eks.EksScheduledStop),
     "EksAddOn": Row(
         make=lambda scope, id, world: eks.EksAddOn(scope, id, cluster=_control_plane(world), name="coredns"),
         connects=_NO_NETWORK,

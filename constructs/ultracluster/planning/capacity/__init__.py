@@ -42,6 +42,7 @@ from ultracluster.planning.capacity._scaling import check_static_nodes as check_
 from ultracluster.planning.capacity._scaling import runs_until as runs_until
 from ultracluster.planning.capacity._scaling import starts_at as starts_at
 from ultracluster.planning.capacity._scaling import static_nodes as static_nodes
+from ultracluster.planning.capacity._scaling import stops_at as stops_at
 from ultracluster.planning.capacity._scaling import waits as waits
 from ultracluster.planning.capacity._scaling import waits_for_command as waits_for_command
 from ultracluster.planning.capacity._vcpus import vcpu_needs as vcpu_needs

@@ -3,7 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from ultracluster.planning.capacity._purchase_options import Block, Capacity, InterruptibleReservation, OnDemand, Spot
+from ultracluster.planning.capacity._purchase_options import (
+    Block,
+    Capacity,
+    InterruptibleReservation,
+    OnDemand,
+    Spot,
+    UltraServerBlock,
+)
 from ultracluster.rules import error, shared
 
 _COUNT = shared("capacity-count")
@@ -11,6 +18,8 @@ _END = error("capacity-end", "A schedule before the end of a Capacity Block need
 # EKS scales a node group to zero 40 minutes before the end of its Capacity Block:
 # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html (read 2026-11-21)
 _SCALED_TO_ZERO = timedelta(minutes=40)
+# Time before the instances of an UltraServer must be terminated, in which pods write a checkpoint and end.
+_LEAD = timedelta(minutes=30)
 
 
 def static_nodes(capacity: Capacity, count: int) -> int:
@@ -67,10 +76,16 @@ def waits_for_command(capacity: Capacity) -> bool:
 
 
 def runs_until(capacity: Capacity) -> datetime | None:
-    """Return the time from which EKS scales the nodes of a Capacity Block to zero, in UTC, or None if it is unknown."""
+    """Return when the nodes of a Capacity Block are scaled to zero on EKS, in UTC, or None if it is unknown."""
     if not isinstance(capacity, Block) or capacity.ends is None:
         return None
-    return capacity.ends.astimezone(UTC) - max(capacity.last_call, _SCALED_TO_ZERO)
+    before = capacity.last_call + _LEAD if isinstance(capacity, UltraServerBlock) else _SCALED_TO_ZERO
+    return capacity.ends.astimezone(UTC) - before
+
+
+def stops_at(capacity: Capacity) -> datetime | None:
+    """Return when a schedule must scale nodes of EKS to zero, in UTC; None if EKS does, or nothing runs any more."""
+    return runs_until(capacity) if isinstance(capacity, UltraServerBlock) and not capacity.ended else None
 
 
 def starts_at(capacity: Capacity) -> datetime | None:
