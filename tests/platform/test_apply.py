@@ -70,6 +70,18 @@ def test_one_sick_node_is_named_and_does_not_stop_the_rest() -> None:
     assert "missing: 1 of 64 nodes have not joined" in run.lines
 
 
+def test_the_guide_shows_an_apply_of_this_example() -> None:
+    run = Run(*(node(index, "train", efa=15 if index == 5 else 16) for index in range(64)))
+    assert not run.apply(bundle())
+    (transcript,) = re.findall(
+        r"```console\n(check: .*?)```", (ROOT / "docs/guides/kubernetes.md").read_text(), re.DOTALL
+    )
+    # The double has one collector.
+    shown = [line for line in transcript.splitlines() if not line.startswith("gate: metrics")]
+    printed = iter([line.replace(": unchanged", ": installed") for line in run.lines])
+    assert [line for line in shown if line in printed] == shown
+
+
 TAINTED = ("instances: 64}", "instances: 64}, taints: {dedicated: NoSchedule}")
 
 
