@@ -25,6 +25,7 @@ from support.stories import (
 )
 from support.story_runs import STALE, encoded
 from ultracluster.monitoring.alerts import ALERTS
+from ultracluster.monitoring.names import PROBLEM
 
 STORIES = list(stories())
 CHANGING = [story for story in STORIES if story.changes]
@@ -214,6 +215,33 @@ def test_a_rule_whose_beginning_a_story_does_not_change_is_left_out() -> None:
     for changed, alerts in ({"raw"}, ["Also"]), ({"raw", "rare"}, ["Rings", "Also"]):
         (group,) = story_rules.concerned(groups, changed, groups, {"raw", "rare"}, healthy)
         assert [rule["alert"] for rule in group["rules"]] == alerts
+
+
+def test_rules_that_read_what_keeps_its_value_have_settled() -> None:
+    def rule(expr: str, name: str) -> story_rules.Rule:
+        return {"record": name, "expr": expr}
+
+    settled = [
+        rule("max_over_time(still[20m:1m] offset 6m) / steady", "steady"),
+        rule("none > 1", "none"),
+        {"alert": "Rings", "expr": "still > 1 unless on (x) none"},
+    ]
+    moving = [
+        rule("rate(moves[5m])", "steady"),
+        rule("still offset 28m", "late"),
+        rule("still > late", "later"),
+        rule("still * on () time()", "steady"),
+        rule("still @ start()", "steady"),
+        rule("last_over_time(still[7m]) + later", "steady"),
+        {"alert": "RingsLater", "expr": "later > 1"},
+        # From some minute on: what reads it looks back to before it.
+        rule("still > 0", "begins"),
+        rule("still > 1", PROBLEM) | {"labels": {"problem": "GpuMissing"}},
+    ]
+    settled.append(rule("still > 2", PROBLEM) | {"labels": {"problem": "GpuLost"}})
+    known = story_rules.Known(steady={"steady": {}}, empty=frozenset({"none", "late", "later", "GpuLost"}))
+    rules = [*settled, *moving]
+    assert story_rules.unsettled(rules, {"still", "moves"}, {"moves"}, known, 27) == moving
 
 
 def test_a_rule_of_most_clusters_names_the_others() -> None:

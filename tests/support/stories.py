@@ -412,7 +412,8 @@ def _healthy(world: World, minutes: int) -> dict[str, list[float | None]]:
 def concerned(story: Story) -> Sequence[story_rules.Group]:
     """Return the groups with the rules that see anything else than in the healthy cluster, and what those read.
 
-    The healthy cluster itself is played with all rules. Those that give no result, whatever the values, are left out.
+    The healthy cluster itself is played with all rules, but for those that have settled before a long story of it is
+    over. Those that give no result, whatever the values, are left out.
     """
     groups: Sequence[story_rules.Group] = rule_groups(story)
     values = sent(story)
@@ -423,13 +424,18 @@ def concerned(story: Story) -> Sequence[story_rules.Group]:
         every = here | story_rules.metrics(healthy)
         groups = story_rules.concerned(groups, story_rules.changed(values, healthy), known, every, rules_do)
         here |= rules_do.steady.keys()
-    rules = [rule for group in groups for rule in group["rules"]]
-    return story_rules.only(groups, story_rules.giving(rules, here))
+    rules = story_rules.giving([rule for group in groups for rule in group["rules"]], here)
+    if not story.changes and story.minutes > _SHORT + 1:
+        moving = story_rules.metrics(key for key, numbers in values.items() if {*numbers} != {numbers[0]})
+        rules = story_rules.unsettled(rules, here, moving, healthy_rules(), _SHORT - _BEGINS)
+    return story_rules.only(groups, rules)
 
 
 @cache
 def healthy_rules() -> story_rules.Known:
-    """Return what rules do in the healthy cluster for a while; in its story, `unsteady_query` checks that they go on.
+    """Return what rules do in the healthy cluster for a while, after which no alert waits.
+
+    In the story of that cluster, `unsteady_query` checks that they go on.
 
     What an alert waits for begins with what is rare, such as a node of a job that is gone.
     """
@@ -445,9 +451,9 @@ def healthy_rules() -> story_rules.Known:
                 rules.append({"record": record, "expr": expr})
             rules.append(rule)
         groups.append({**group, "rules": rules})
-    names = {story_rules.name_of(rule) for group in groups for rule in group["rules"]} - story_rules.PROBLEMS
-    query = f'{{__name__=~"{"|".join(sorted(names - rare.keys()))}"}}'
-    queries = [(query, minute) for minute in (*range(_BEGINS + 1), _SHORT)]
+    names = {story_rules.name_of(rule) for group in groups for rule in group["rules"]} - rare.keys()
+    query = f'{{__name__=~"{"|".join(sorted(names))}"}} or ALERTS{{alertname!="Watchdog"}}'
+    queries = [(query, minute) for minute in range(_SHORT + 1)]
     printed = answers(groups, sent(healthy), [*queries, ('last_over_time({__name__=~"begins:.*"}[1h])', _SHORT + 1)])
     begun = {*re.findall(r'__name__="(begins:\d+)"', printed.pop(_SHORT + 1, ""))}
     by_name: dict[str, dict[str, list[tuple[int, float]]]] = {}
@@ -456,11 +462,14 @@ def healthy_rules() -> story_rules.Known:
             name = dict(LABELS.findall(labels))["__name__"]
             series = name + labels.replace(f'__name__="{name}", ', "")
             by_name.setdefault(name, {}).setdefault(series, []).append((minute, float(value)))
+    assert not any(values[-1][0] == _SHORT for values in by_name.pop("ALERTS").values())
+    seen = by_name.keys() | {dict(LABELS.findall(key)).get("problem") for series in by_name.values() for key in series}
+    recorded = [rule for group in groups for rule in group["rules"] if "record" in rule and rule["record"] not in rare]
     return story_rules.Known(
         steady={
             name: {key: values[0] for key, values in series.items()}
             for name, series in by_name.items()
-            if all(_keeps(values, printed) for values in series.values())
+            if name not in story_rules.PROBLEMS and all(_keeps(values, printed) for values in series.values())
         },
         # The shortest.
         idle=dict(
@@ -468,6 +477,7 @@ def healthy_rules() -> story_rules.Known:
             for record in reversed(rare)
             if record not in begun and not any(rare[record][1].startswith(name) for name in story_rules.PROBLEMS)
         ),
+        empty=frozenset[str]().union(*map(story_rules.writes, recorded)) - seen,
     )
 
 
@@ -493,7 +503,7 @@ def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[
 
     A group that is evaluated before the one that records a series reads it a minute later.
     """
-    if not story.changes or story.world != World():
+    if story.world != World():
         return {}
     every, steady = rule_groups(story), healthy_rules().steady
     writer = {rule.get("record"): number for number, group in enumerate(every) for rule in group["rules"]}

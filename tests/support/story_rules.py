@@ -5,7 +5,7 @@ The other rules see the healthy cluster, for which one story plays all of them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -33,6 +33,9 @@ PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBL
 _ANY_PROBLEM = re.compile(
     rf'(?<!:)(?<!\bproblem, check, xid\) )(?:{PROBLEM}|{JOB_PROBLEM})\b(?![:_])(?!\{{[^}}]*\bproblem=~?")'
 )
+_CLOCK = re.compile(r"@|\b(?:time|timestamp|minute|hour|day_of_\w+|days_in_month|month|year)\s*\(")
+_DURATION = re.compile(r"(\d+)(ms|[smhdwy])")
+_MINUTES = {"ms": 1 / 60_000, "s": 1 / 60, "m": 1, "h": 60, "d": 1440, "w": 10_080, "y": 525_600}
 # `cluster` in a selector: the rules of a cluster select its series alone.
 _SELECTORS = ('cluster="llama", ', '{cluster="llama"}')
 
@@ -75,10 +78,12 @@ class Known:
     Args:
         steady: Series that keep their value, by the name that a rule records: the first minute, and the value.
         idle: Beginnings of expressions that have no result, by the rule.
+        empty: Names that rules record, and problems, of which there is no series.
     """
 
     steady: Mapping[str, Mapping[str, tuple[int, float]]] = field(default_factory=dict)
     idle: Mapping[str, str] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()
 
 
 @cache
@@ -163,6 +168,35 @@ def giving(rules: Sequence[Rule], sampled: set[str]) -> list[Rule]:
         left = _without(left, more)
         names = names.union(*(writes(rule) for rule in more))
     return _without(rules, left)
+
+
+def unsettled(rules: Sequence[Rule], sampled: set[str], moving: set[str], healthy: Known, minutes: int) -> list[Rule]:
+    """Return the rules whose result in the healthy cluster may still change.
+
+    A rule that reads only what keeps its value, and does not look further back than to where that begins, goes on to
+    give what it gives.
+
+    Args:
+        rules: Rules of that cluster.
+        sampled: Metrics with a sample.
+        moving: Those of them with values that change.
+        healthy: What rules do in that cluster. No alert waits.
+        minutes: For how long they have.
+    """
+    still = (sampled - moving) | healthy.steady.keys() | healthy.empty
+    changing = moving.union(*map(writes, rules)) - still
+    left = [
+        rule
+        for rule in rules
+        if reads(rule) & changing
+        or ("record" in rule and (identity(rule)[2] or name_of(rule)) not in still)
+        or _CLOCK.search(rule["expr"])
+        or sum(int(number) * _MINUTES[unit] for number, unit in _DURATION.findall(rule["expr"])) > minutes
+    ]
+    # What is empty stays so if its rule has settled.
+    empty = healthy.empty.difference(*map(writes, left))
+    fewer = replace(healthy, empty=empty)
+    return left if fewer == healthy else unsettled(rules, sampled, moving, fewer, minutes)
 
 
 def shortened(groups: Sequence[Group], series: Iterable[str], minutes: int) -> list[Group]:
