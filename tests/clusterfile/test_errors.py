@@ -303,6 +303,10 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         ),
         (
             f"{{reservation: {RESERVATION}, active: true}}",
+            "capacity.active: belongs to a Capacity Block: write kind: capacity-block or ultraserver, or remove it",
+        ),
+        (
+            f"{{reservation: {RESERVATION}, kind: odcr, active: true}}",
             "capacity.active: belongs to a Capacity Block: a reservation of the kind odcr neither begins nor ends;",
         ),
         ("arn:aws:resource-groups:us-east-2:123456789012:group/x", "an ARN is written as {group: ARN}"),

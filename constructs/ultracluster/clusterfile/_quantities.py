@@ -12,6 +12,13 @@ from ultracluster.clusterfile._problems import shown
 # Digits before the point, and after it.
 _WHOLE_DIGITS, _DIGITS = 15, 9
 _TEXT = re.compile(rf"\s*(\d{{1,{_WHOLE_DIGITS}}}(?:\.\d{{1,{_DIGITS}}})?)\s*([A-Za-z][A-Za-z/]{{0,7}})\s*", re.ASCII)
+# As Prometheus and people write them.
+_UNITS_ELSEWHERE = {
+    **dict.fromkeys(("sec", "second", "seconds"), "s"),
+    **dict.fromkeys(("m", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+}
 # Gb/s, Gbps, Gbit/s: network people count in bits.
 _BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
 
@@ -65,7 +72,7 @@ class Quantity:
         if _BITS.fullmatch(unit):
             return "b is bits, of which 8 are a byte; " if "/s" in "".join(cls.units) else ""
         flat = unit.lower().replace("ps", "/s")
-        near = [known for known in cls.units if known.lower() == flat]
+        near = [known for known in cls.units if known.lower() in (flat, _UNITS_ELSEWHERE.get(flat))]
         return f"did you mean {near[0]}? " if near else ""
 
     @classmethod

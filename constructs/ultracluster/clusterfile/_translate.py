@@ -1,7 +1,7 @@
 """Errors of pydantic in the words of this library."""
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -25,7 +25,7 @@ def problems(errors: list[Any]) -> list[Problem]:
     # A wrong entry is reported where it is, and not as a list that lacks it as well.
     below = {error["loc"][:depth] for error in errors for depth in range(len(error["loc"]))}
     kept = [error for error in kept if error["type"] != "too_short" or error["loc"] not in below]
-    return [problem for error in kept for problem in _problems(error)]
+    return list(dict.fromkeys(problem for error in kept for problem in _problems(error)))
 
 
 def no_value(path: Path) -> str:
@@ -49,7 +49,7 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
         case "missing":
             return [MISSING(path, f"is missing; write for example {_example(path) or f'{path[-1]}: ...'}")]
         case "extra_forbidden":
-            return [UNKNOWN_KEY(path, _unknown_key(path), at_key=True)]
+            return [UNKNOWN_KEY(path, _unknown_key(path, error["input"]), at_key=True)]
         case "too_short":
             what, field, example = "node group" if path == ("nodes",) else "entry", _field(path), _example(path)
             remove = "" if field is None or field.is_required() else ", or remove it"
@@ -64,6 +64,8 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
             example = f"; write for example {_example(path)}" if _example(path) else ""
             return [VALUE(path, f"must be a list, got {shown(error['input'])}{example}")]
         case "model_type" | "dict_type" | "model_attributes_type":
+            if path[0] == "nodes" and path[1:] and path[1] in _known_keys(("nodes", "")):
+                return [VALUE(("nodes",), f"a node group needs a name; write for example {_example(('nodes',))}")]
             return [VALUE(path, f"must be a mapping, got {shown(error['input'])}{_keys(path)}")]
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, FieldProblems):
@@ -74,13 +76,40 @@ def _problems(error: dict[str, Any]) -> list[Problem]:
     return [VALUE(path, str(cause or error["msg"]), at_key=at_key)]
 
 
-def _unknown_key(path: Path) -> str:
+def _unknown_key(path: Path, value: object) -> str:
     if path == ("kubernetes", "auto-mode"):
         return f"EKS Auto Mode is not for training nodes: {'; '.join(eks.AUTO_MODE_LIMITS)}; remove it"
     if path == ("hyperpod", "restricted-groups"):
         return "restricted groups are created in Python only, by hyperpod.HyperPodRestrictedGroup; remove it"
     near = _near(path)
-    return f"unknown key; {f'did you mean {near}? ' if near else ''}allowed are {', '.join(_known_keys(path[:-1]))}"
+    if len(path) == 1 and isinstance(value, dict) and "type" in value:
+        hint = "a node group belongs below nodes: indent it; "
+    else:
+        hint = f"did you mean {near}? " if near else _elsewhere(path)
+    return f"unknown key; {hint}allowed are {', '.join(_known_keys(path[:-1]))}"
+
+
+def _elsewhere(path: Path) -> str:
+    """Return where the file has such a key, if it is at one or two places."""
+    key = str(path[-1]).replace("_", "-")
+    places = sorted({place for place in _places(key, ClusterFile, ()) if place != ".".join(map(str, path[:-1]))})
+    return f"it belongs below {' or '.join(places)}; " if 1 <= len(places) <= 2 else ""
+
+
+def _places(key: str, kind: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield the path of each section that has a key; sections that the file names have the name NAME."""
+    if section := _section_in(kind):
+        for known, field in _fields(section).items():
+            if known == key and path:
+                yield ".".join(path)
+            here = next((item.section for item in field.metadata if isinstance(item, Either)), field.annotation)
+            yield from _places(key, here, (*path, str(known)))
+        return
+    for option in _options(kind):
+        if get_origin(option) is dict:
+            yield from _places(key, get_args(option)[1], (*path, "NAME"))
+        elif get_origin(option) is tuple:
+            yield from _places(key, get_args(option)[0], path)
 
 
 def _keys(path: Path) -> str:

@@ -160,25 +160,15 @@ def _refusal(line: int, column: int, message: str) -> NotATree:
 
 def _events(text: str) -> Iterator[Any]:
     from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.error import YAMLError
+
+    from ultracluster.clusterfile._yaml_errors import described
 
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        problem = " ".join((error.problem or error.context or "can't be read").split())
-        raise _refusal(line, column, f"this is not YAML: {problem}{_hint(text, line, problem)}") from None
     except YAMLError as error:
-        raise _refusal(1, 1, f"this is not YAML: {' '.join(str(error).split())[:200]}") from None
-
-
-def _hint(text: str, line: int, problem: str) -> str:
-    lines = text.split("\n")
-    written = lines[line - 1] if line <= len(lines) else ""
-    if "\t" in problem or "\\t" in problem or "\t" in written[: len(written) - len(written.lstrip())]:
-        return "; YAML indents with spaces, not with tabs"
-    return ""
+        line, column, message = described(error, text)
+        raise _refusal(line, column, f"this is not YAML: {message}") from None
 
 
 class _Builder:

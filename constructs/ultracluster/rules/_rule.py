@@ -101,4 +101,8 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0.7, most: int = 
     """Return the known words that a message may propose, with "or" between them, or an empty text."""
     import difflib
 
-    return " or ".join(difflib.get_close_matches(word[:60], list(known), n=most, cutoff=likeness))
+    # P5EN.48xlarge is another case of p5en.48xlarge, and only near to p5.48xlarge.
+    known = list(known)
+    if same := next((name for name in known if name.lower() == word.lower()), ""):
+        return same
+    return " or ".join(difflib.get_close_matches(word[:60], known, n=most, cutoff=likeness))

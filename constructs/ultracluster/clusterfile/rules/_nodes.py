@@ -40,12 +40,12 @@ _LARGEST_ROOT_GIB = 65_536
 def check_node_groups(draft: Draft) -> Iterator[Problem]:
     """Check each node group by itself, then their reservations and images."""
     for group in draft.node_groups:
-        yield from _check_group(group, draft.traits.capacity_service)
+        yield from _check_group(group, draft.traits.capacity_service if draft.orchestrator else None)
     yield from _check_shared_reservations(draft.node_groups)
     yield from check_images(draft)
 
 
-def _check_group(group: NodeGroup, service: Service) -> Iterator[Problem]:
+def _check_group(group: NodeGroup, service: Service | None) -> Iterator[Problem]:
     path = ("nodes", group.section)
     try:
         _ = group.interfaces
@@ -108,10 +108,12 @@ def _check_shared_reservations(groups: Sequence[NodeGroup]) -> Iterator[Problem]
             yield _HELD(("nodes", last.section, "count"), message)
 
 
-def _check_capacity(group: NodeGroup, service: Service) -> Iterator[Problem]:
+def _check_capacity(group: NodeGroup, service: Service | None) -> Iterator[Problem]:
+    """Check a purchase option. An orchestrator that is not valid has no service."""
     path: Path = ("nodes", group.section, "capacity")
     try:
-        purchase(group.capacity, service)
+        if service is not None:
+            purchase(group.capacity, service)
     except ValueError as error:
         yield _SERVICE(path, str(error))
         return

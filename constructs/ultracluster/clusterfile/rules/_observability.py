@@ -121,7 +121,8 @@ def check_series(requested: Observability, nodes: int) -> Iterator[Problem]:
 
 def _check_alerts(requested: Observability) -> Iterator[Problem]:
     alerts = requested.alerts
-    if "alerts" in requested.model_fields_set and not alerts.model_fields_set:
+    # A section with a misspelt key is not equal: it lacks what that key may mean.
+    if "alerts" in requested.model_fields_set and not alerts.model_fields_set and alerts == Alerts():
         message = "has no keys; name a topic, an email, pagerduty, runbooks or changes of alerts, or remove it"
         yield _EMPTY((*_PATH, "alerts"), message, at_key=True)
     yield from check_receivers((*_PATH, "alerts"), alerts)

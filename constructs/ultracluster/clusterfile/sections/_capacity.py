@@ -224,10 +224,15 @@ class Reserved(Section):
             return dict.fromkeys(keys, f"belongs to a reservation that is named, not to {owner}; remove it")
         wrong = {}
         if self.kind not in _BLOCK_KINDS:
-            message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"
-            wrong = dict.fromkeys(given & {"starts", "ends", "active"}, f"{message}; remove it")
+            kinds = " or ".join(_BLOCK_KINDS)
+            block_keys = sorted(given & {"starts", "ends", "active"})
+            if "kind" in given:
+                message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"
+                wrong = dict.fromkeys(block_keys, f"{message}; remove it")
+            else:
+                message = f"belongs to a Capacity Block: write kind: {kinds}, or remove it if this is an ODCR"
+                wrong = dict.fromkeys(block_keys[:1], message)
             if head == "reservations":
-                kinds = " or ".join(_BLOCK_KINDS)
                 wrong[head] = f"lists Capacity Blocks, each of which becomes a node group; write kind: {kinds}"
         if "placement-group" in given and self.kind != "odcr":
             message = "belongs to an ODCR, which may be created in a placement group"

@@ -100,8 +100,20 @@ def _account(value: object) -> str:
     raise ValueError(f'must be an account of 12 digits in quotes, such as "123456789012", got {shown(value)}')
 
 
+_SERVICES = {
+    "eks": "kubernetes",
+    "k8s": "kubernetes",
+    "pcs": "slurm",
+    "hyperpod": "hyperpod-slurm or hyperpod-kubernetes",
+}
+
+
 def orchestrator(value: object) -> str:
     """Parse the orchestrator."""
+    near = _SERVICES.get(value.lower()) if isinstance(value, str) else None
+    if near:
+        allowed = ", ".join(ORCHESTRATORS)
+        raise ValueError(f"the orchestrator is one of {allowed}, got {shown(value)}; did you mean {near}?")
     return w.one_of(value, ORCHESTRATORS, "the orchestrator")
 
 
