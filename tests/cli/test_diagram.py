@@ -77,6 +77,15 @@ def test_writes_the_same_bytes_again(tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_text() == printed.output
 
 
+def test_keeps_the_cluster_file_that_out_names(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text((ROOT / "examples" / "slurm-minimal.yaml").read_text())
+    before = file.read_bytes()
+    result = CliRunner().invoke(app, ["diagram", str(file), "--out", str(file)])
+    assert (result.exit_code, file.read_bytes()) == (2, before)
+    assert "name a file that ends in .svg" in result.stderr
+
+
 def test_rejects_a_file_with_problems(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("name: llama\n")
     result = CliRunner().invoke(app, ["diagram", str(tmp_path / "c.yaml")])

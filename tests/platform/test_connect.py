@@ -187,3 +187,17 @@ def test_a_kubeconfig_lasts_and_its_command_keeps_the_tunnel(tmp_path: Path, mon
     assert (done.exit_code, (tmp_path / "kubeconfig").read_text()) == (2, "current-context: another\n")
     slurm = CliRunner().invoke(app, ["kubeconfig", str(ROOT / "examples" / "slurm-minimal.yaml")])
     assert "kubeconfig is for orchestrator: kubernetes" in slurm.output
+
+
+def test_a_kubeconfig_without_credentials_is_an_error_with_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    out = tmp_path / "kubeconfig"
+    done = CliRunner().invoke(app, ["kubeconfig", str(ROOT / "examples" / "eks-minimal.yaml"), "--out", str(out)])
+    assert (done.exit_code, out.exists()) == (1, False)
+    assert "error: connect: AWS: Unable to locate credentials\n  remedy: check the credentials" in done.output

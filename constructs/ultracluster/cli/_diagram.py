@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._output import FileArgument, fail, load
+from ultracluster.cli._output import FileArgument, fail, load, misuse
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
@@ -41,6 +41,8 @@ def diagram(
     ] = None,
 ) -> None:
     """Draw the stacks of a cluster file, and the resources in them, as SVG."""
+    if out is not None and out.suffix != ".svg":
+        misuse(f"--out: name a file that ends in .svg, got {out}")
     cluster = load(file)
     try:
         svg = diagram_svg(cluster)

@@ -30,10 +30,11 @@ def kubeconfig(
         fail(f"{file} has orchestrator: {cluster.orchestrator}; kubeconfig is for orchestrator: kubernetes")
     if not out.parent.is_dir():
         misuse(f"--out: there is no directory {out.parent}")
-    target = target_of(cluster, role, through, port=port)
-    if out.exists() and not _is_for(out, target.cluster):
-        misuse(f"--out: {out} is no kubeconfig of this command for {target.cluster}, and stays as it is; name another")
     try:
+        target = target_of(cluster, role, through, port=port)
+        if out.exists() and not _is_for(out, target.cluster):
+            other = f"{out} is no kubeconfig of this command for {target.cluster}"
+            misuse(f"--out: {other}, and stays as it is; name another")
         with platform.connected(target, out) as connection:
             typer.echo(f"export KUBECONFIG={out.resolve()}")
             if connection.tunnel is None:
