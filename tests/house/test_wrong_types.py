@@ -292,5 +292,5 @@ def test_every_eks_construct_takes_a_cluster_of_the_cdk_and_of_the_library() -> 
     creates = {name: get_type_hints(each.__init__) for name, each in exported().items() if name.startswith("eks.")}
     hints = {name: types["cluster"] for name, types in creates.items() if "cluster" in types}
     hints = {name: hint for name, hint in hints.items() if hint is not clusterfile.ClusterFile}
-    assert len(hints) == 5
+    assert len(hints) == 6
     assert set(hints.values()) == {eks_v2.ICluster | eks.IEksCluster}
