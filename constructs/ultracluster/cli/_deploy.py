@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ import typer
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
+from ultracluster.cli._ended_blocks import ended_updates
 from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
@@ -252,6 +253,8 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     running=True,
                     change_sets=changes.changes,
                 )
+                ended = ended_updates(cluster, report, sides.deployed, synthesised_at)
+                report = replace(report, broken=(*report.broken, *ended))
             yield _Plan(
                 stacks=stacks,
                 sides=sides,

@@ -1,0 +1,49 @@
+"""Updates of node groups whose Capacity Block has ended, which AWS PCS refuses."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracluster.planning.capacity import Block
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.guard import Report
+    from ultracluster.clusterfile import ClusterFile
+
+_TYPE = "AWS::PCS::ComputeNodeGroup"
+
+
+def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Path, now: datetime) -> Iterator[str]:
+    """Yield a line for each node group that an update changes after the end of its Capacity Block.
+
+    The update fails, and so may its rollback. A group may be removed.
+
+    Args:
+        cluster: Cluster file.
+        report: Report of the guard.
+        deployed: Directory with the templates that are deployed.
+        now: Time, with a time zone.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-configure-cng.html (read 2026-11-26)
+    """
+    from cdk_rehearsal.guard import Fate
+
+    ends = {
+        group.name: group.capacity.ends.astimezone(UTC)
+        for group in cluster.node_groups
+        if isinstance(group.capacity, Block) and group.capacity.ends is not None and group.capacity.ends <= now
+    }
+    for finding in report.nodes:
+        if finding.type != _TYPE or finding.fate in (Fate.DELETED, Fate.ORPHANED):
+            continue
+        template = json.loads((deployed / f"{finding.stack}.template.json").read_text(encoding="utf-8"))
+        name = template["Resources"][finding.logical_id]["Properties"].get("Name")
+        if name in ends:
+            changed = ", ".join(cause.property for cause in finding.causes)
+            yield (
+                f"capacity-ended: {finding.name}: the Capacity Block of {name} ended at {ends[name]:%Y-%m-%d %H:%M} "
+                f"UTC, and AWS PCS refuses an update of its node group ({changed}). First remove {name} from the file "
+                f"and its queues, and deploy that: --allow {finding.name}; see docs/operations/operate.md#after-the-end"
+            )
