@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import ultracluster.boot.scripts
+from support.waiting import wait_until
 from ultracluster.boot import platform_script
 
 SCRIPT = Path(ultracluster.boot.scripts.__file__).parent / "apply-platform.sh"
@@ -33,6 +34,14 @@ echo "engine $* PYTHONPATH=$PYTHONPATH kubectl=$(command -v kubectl)" >>"$CALLS"
 cat "${@: -1}" >>"$CALLS"
 echo "train: 63 of 64 nodes ready"
 exit "${ENGINE_CODE:-0}"
+"""
+# A mount point is of the type of its parent until the client is installed.
+LUSTRE_STAT = """#!/usr/bin/env bash
+if [ "$1" = --file-system ]; then
+    if [ -e "{mounted}" ]; then echo lustre; else echo xfs; fi
+else
+    exec {real} "$@"
+fi
 """
 VALUES = {"FileSystemId": "fs-0123456789abcdef0", "quote": 'it\'s "here"'}
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -78,7 +87,9 @@ def run(tmp_path: Path) -> Run:
         }
         bash = shutil.which("bash")
         assert bash
-        return subprocess.run([bash, SCRIPT], env=variables, capture_output=True, text=True)
+        script = tmp_path / "apply-platform.sh"
+        script.write_text("\n".join(platform_script({})) + "\n")
+        return subprocess.run([bash, script], env=variables, capture_output=True, text=True)
 
     return run
 
@@ -181,3 +192,18 @@ def test_the_script_passes_shellcheck() -> None:
     assert shellcheck
     done = subprocess.run([shellcheck, SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_directories_of_lustre_are_opened_when_the_client_is_there(run: Run, tmp_path: Path) -> None:
+    stat = tmp_path / "bin/stat"
+    stat.write_text(LUSTRE_STAT.format(real=shutil.which("stat"), mounted=tmp_path / "mounted"))
+    stat.chmod(0o755)
+    linked = tmp_path / "root/fsx/checkpoints"
+    linked.mkdir(parents=True)
+    for directory in (linked, linked.parent):
+        directory.chmod(0o755)
+    assert run(DIRECTORIES="/fsx:/ /fsx:/checkpoints", OPEN_PAUSE="0.05").returncode == 0
+    assert oct(linked.stat().st_mode & 0o7777) == "0o755"
+    (tmp_path / "mounted").touch()
+    wait_until("the directory is open", lambda: oct(linked.stat().st_mode & 0o7777) == "0o1777")
+    assert oct(linked.parent.stat().st_mode & 0o7777) == "0o1777"

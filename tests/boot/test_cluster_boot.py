@@ -7,7 +7,10 @@ import pytest
 from support.boot_scripts import boots, software
 from support.clusterfile_data import GOOD, NO_METRICS, bent, problems
 from support.templates import by_type, of_type, template_of
+from ultracluster.boot import BootScript
 from ultracluster.clusterfile import loads, warnings
+from ultracluster.slurm._boot import node_boot
+from ultracluster.storage import Storage
 
 SHA256 = "0123456789abcdef" * 4
 PLAIN = """\
@@ -298,3 +301,19 @@ def test_warns_of_ultraservers_without_a_prolog_for_imex(slurm: str, warned: boo
     cluster = loads(ULTRA + slurm, "c.yaml")
     assert ("ultracluster:imex-prolog" in {warning.id for warning in warnings(cluster)}) == warned
     assert ("usr/local/sbin/ultracluster-imex" in of(ULTRA + slurm, "train")[0]) == ("health" not in slurm)
+
+
+def exports(words: str) -> tuple[BootScript, str | None]:
+    """Return the boot script of a node of a file, and its list of directories that export."""
+    cluster = loads(with_lustre(words), "c.yaml")
+    group = cluster.node_groups[0]
+    boot = node_boot(cluster, Storage(), group.instance_type, group=group.name, zone=group.zone, layout=group.layout)
+    texts = {file.path: file.text for file in boot.in_place}
+    return boot.script, texts.get("/etc/ultracluster/exports")
+
+
+def test_an_association_that_exports_is_listed_for_nodes_and_replaces_none() -> None:
+    associations = "/data: {bucket: tokens, import: [NEW]}, /runs/logs: {export: [NEW]}, /checkpoints: {export: [NEW]}"
+    script, listed = exports(f", mount: /shared, data-repository-associations: {{{associations}}}")
+    assert listed == "/shared /runs/logs\n/shared /checkpoints\n"
+    assert (script, None) == exports(", mount: /shared")

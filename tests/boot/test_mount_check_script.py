@@ -333,3 +333,81 @@ def test_wrong_usage_has_its_own_exit_code(node: Node, arguments: list[str]) -> 
     done = node.run("mount-check", *arguments)
     assert done.returncode == 2
     assert node.health("mounts").startswith("failed: ")
+
+
+def exports(node: Node, *directories: str) -> None:
+    """Link directories, which FSx creates for root alone, and list them as those that export."""
+    node.file("/etc/ultracluster/exports", "".join(f"/fsx {directory}\n" for directory in directories))
+    (node.root / "fsx").chmod(0o1777)
+    for directory in directories:
+        path = node.root / f"fsx{directory}"
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o755)
+
+
+def mode(node: Node, directory: str) -> str:
+    return oct((node.root / f"fsx{directory}").stat().st_mode & 0o7777)
+
+
+def test_directories_that_export_are_opened_for_all_users(node: Node) -> None:
+    exports(node, "/checkpoints", "/runs/logs")
+    (node.root / "fsx/data").mkdir(mode=0o755)
+    works(node)
+    modes = [mode(node, directory) for directory in ("/checkpoints", "/runs/logs", "/runs", "/data")]
+    assert modes == ["0o1777", "0o1777", "0o755", "0o755"]
+
+
+def test_the_root_of_a_file_system_is_opened_if_the_list_has_it(node: Node) -> None:
+    exports(node, "/")
+    works(node)
+    assert mode(node, "") == "0o1777"
+
+
+def test_a_directory_is_opened_once_since_the_boot(node: Node) -> None:
+    exports(node, "/checkpoints")
+    works(node)
+    (node.root / "fsx/checkpoints").chmod(0o755)
+    works(node)
+    assert mode(node, "/checkpoints") == "0o755"
+
+
+def test_an_association_that_is_added_later_is_opened_when_its_directory_is_there(node: Node) -> None:
+    works(node)
+    exports(node, "/checkpoints")
+    (node.root / "fsx/checkpoints").rmdir()
+    assert "/fsx/checkpoints is not open yet" in node.run("mount-check").stdout
+    exports(node, "/checkpoints")
+    works(node)
+    assert mode(node, "/checkpoints") == "0o1777"
+
+
+@pytest.mark.parametrize(("owner", "given"), [(0, 0o750), (0, 0o2775), (1000, 0o755)])
+def test_any_other_owner_or_mode_of_a_directory_is_kept(node: Node, owner: int, given: int) -> None:
+    exports(node, "/checkpoints")
+    os.chown(node.root / "fsx/checkpoints", owner, owner)
+    (node.root / "fsx/checkpoints").chmod(given)
+    works(node)
+    assert mode(node, "/checkpoints") == oct(given)
+
+
+@pytest.mark.parametrize("user", [False, True])
+def test_nothing_is_opened_through_what_a_user_may_rename(node: Node, user: bool) -> None:
+    exports(node, "/runs/logs")
+    runs, elsewhere = node.root / "fsx/runs", node.root / "etc/ultracluster"
+    (elsewhere / "logs").mkdir()
+    if user:
+        os.chown(runs, 1000, 1000)
+    else:
+        runs.rename(node.root / "fsx/old")
+        runs.symlink_to(elsewhere)
+    works(node)
+    assert mode(node, "/runs/logs") == "0o755"
+
+
+def test_a_directory_that_does_not_answer_holds_no_check(node: Node) -> None:
+    exports(node, "/checkpoints")
+    works(node)
+    (node.root / RUN / "opened").unlink()
+    node.says("hang", "/fsx/checkpoints")
+    assert node.run("mount-check", *SHORT).returncode == 0
+    assert node.health("mounts") == "ok\n"

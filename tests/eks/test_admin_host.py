@@ -1,6 +1,7 @@
 """The admin host, and what it applies."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,6 +26,7 @@ def created(
     *,
     endpoints: bool = False,
     runs: dict[str, datetime] | None = None,
+    directories: Sequence[tuple[str, str]] = (),
 ) -> assertions.Template:
     stack = cdk.Stack(cdk.App(analytics_reporting=False), "S")
     vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
@@ -49,6 +51,7 @@ def created(
         values=values or {},
         topic=sns.Topic(stack, "Topic", master_key=key) if runs else None,
         runs=runs,
+        directories=directories,
     )
     return assertions.Template.from_stack(stack)
 
@@ -135,6 +138,13 @@ def test_other_content_is_another_association_on_the_same_host(template: asserti
         assert next(iter(other.find_resources("AWS::EC2::Instance"))) == next(
             iter(template.find_resources("AWS::EC2::Instance"))
         )
+
+
+def test_the_host_opens_a_directory_that_is_linked_later(template: assertions.Template) -> None:
+    linked = created(values={"FileSystemId": cdk.Aws.STACK_ID}, directories=[("/fsx", "/"), ("/fsx", "/runs")])
+    assert "export DIRECTORIES='/fsx:/ /fsx:/runs'" in json.dumps(linked.to_json())
+    associations = [side.find_resources("AWS::SSM::Association").keys() for side in (template, linked)]
+    assert associations[0] != associations[1], "the host runs again"
 
 
 def test_the_package_with_kubectl_is_required(monkeypatch: pytest.MonkeyPatch) -> None:

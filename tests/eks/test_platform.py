@@ -99,6 +99,7 @@ def test_the_host_mounts_lustre_without_efa() -> None:
     assert "/fsx" in text
     assert "dnf install --assumeyes lustre-client" in text
     assert "lustre-efa" not in text
+    assert "export DIRECTORIES='/fsx:/'" in json.dumps(template)
 
 
 def test_a_private_host_reaches_the_registry_and_signals_the_result() -> None:

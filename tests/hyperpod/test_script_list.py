@@ -9,7 +9,7 @@ from aws_cdk.assertions import Template
 
 from support import EXAMPLES
 from ultracluster import clusterfile
-from ultracluster.boot import BootScript, NodeScript
+from ultracluster.boot import BootScript, Mount, NodeScript
 from ultracluster.hyperpod._node_boot import NodeScripts, node_scripts
 from ultracluster.hyperpod._script_list import script_list
 
@@ -64,6 +64,19 @@ def test_nodes_of_an_ultraserver_leave_imex_to_the_service() -> None:
     names = {file.path.rpartition("/")[2] for file in nodes.in_place}
     assert "ultracluster-prolog" in names
     assert "ultracluster-imex" not in names
+
+
+def test_nodes_open_the_root_of_lustre_and_what_exports() -> None:
+    associations = "lustre: {data-repository-associations: {/runs: {export: [NEW]}}, "
+    cluster = clusterfile.loads(FILE.read_text().replace("lustre: {", associations), "c.yaml")
+    storage: Any = SimpleNamespace(
+        mounts=[Mount(device="fs@tcp:/a", path="/fsx", type="lustre", options="noatime")], data_bucket=None
+    )
+    nodes = node_scripts(
+        cluster, storage, cluster.node_groups[0].instance_type, group="train", layout=None, log_group="logs"
+    )
+    texts = {file.path: file.text for file in nodes.in_place}
+    assert texts["/etc/ultracluster/exports"] == "/fsx /\n/fsx /runs\n"
 
 
 def test_nodes_may_read_the_objects_that_scripts_name_and_no_others() -> None:

@@ -97,6 +97,7 @@ from ultracluster.boot._slurm_boot import SHA256 as SHA256
 from ultracluster.boot._slurm_boot import EfaBundle as EfaBundle
 from ultracluster.boot._slurm_boot import LustreClient as LustreClient
 from ultracluster.boot._slurm_boot import LustreEfa as LustreEfa
+from ultracluster.boot._slurm_boot import exports_boot as exports_boot
 from ultracluster.boot._slurm_boot import mount_boot as mount_boot
 from ultracluster.boot._slurm_boot import slurm_boot as slurm_boot
 from ultracluster.boot._software import SoftwareItem as SoftwareItem

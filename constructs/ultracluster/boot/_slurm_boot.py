@@ -1,7 +1,7 @@
 """Mounts of a Slurm node: setup at boot, checks, and a drain if a mount is broken."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -204,6 +204,19 @@ def mount_boot(instance_type: InstanceType, mounts: Sequence[Mount], *, lustre: 
         files=tuple(file for boot in boots for file in boot.files),
         units=tuple(unit for boot in boots for unit in boot.units),
     )
+
+
+def exports_boot(directories: Iterable[tuple[str, str]]) -> NodeBoot:
+    """Return the list of directories that the check of the mounts opens for all users.
+
+    Nodes fetch it: an association that is added later replaces none.
+
+    Args:
+        directories: Mount point of each directory, and its path from there.
+    """
+    lines = "".join(f"{mount} {directory}\n" for mount, directory in directories)
+    file = NodeFile(path="/etc/ultracluster/exports", text=lines, in_place=True)
+    return NodeBoot(files=(file,) if lines else (), units=())
 
 
 def _check_files(mounts: Sequence[Mount], *, efa: str) -> list[NodeFile]:

@@ -4,6 +4,7 @@ from ultracluster.clusterfile import _keys
 from ultracluster.clusterfile._add_ons import BASE_ADD_ONS as BASE_ADD_ONS
 from ultracluster.clusterfile._add_ons import created_add_ons as created_add_ons
 from ultracluster.clusterfile._as_of import as_of as as_of
+from ultracluster.clusterfile._associations import exporting as exporting
 from ultracluster.clusterfile._associations import prefix as prefix
 from ultracluster.clusterfile._associations import shows_data_bucket as shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile as ClusterFile

@@ -38,6 +38,11 @@ def associations(lustre: Lustre, bucket: str = DATA_BUCKET) -> list[Association]
     ]
 
 
+def exporting(lustre: Lustre | None) -> list[str]:
+    """Return the directories of a file system that export to S3, by path from its own root."""
+    return [path for path, link in lustre.data_repository_associations.items() if link.export] if lustre else []
+
+
 def readable(message: str) -> str:
     """Return a message without the placeholder for the data bucket."""
     return message.replace(DATA_BUCKET, "DATA-BUCKET")

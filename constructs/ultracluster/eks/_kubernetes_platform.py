@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster import platform as engine
-from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.clusterfile import ClusterFile, NodeGroup, exporting
 from ultracluster.eks._add_ons import late_add_ons
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._argo_cd import EksArgoCd
@@ -96,7 +96,9 @@ class KubernetesPlatform(Construct):
             self.host = kubernetes.admin_host or admin_host(
                 self, "Host", cluster=kubernetes.control_plane, network=network, storage=storage
             )
-            self.platform = EksPlatform(self, "Platform", host=self.host, **content)
+            mounts = [path for path, each in storage.file_systems.items() if each is storage.lustre]
+            opened = [(mount, path) for mount in mounts for path in ("/", *exporting(cluster.storage.lustre))]
+            self.platform = EksPlatform(self, "Platform", host=self.host, directories=opened, **content)
             role = self.host.role
         if registry_of(cluster) is not None:
             add_managed_policy(role, _PULL, "The host reads charts as the nodes read images, with AWS's policy")

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -52,6 +52,8 @@ class EksPlatform(cdk.Resource):
         values: Values of the placeholders of the bundle, which may be tokens.
         topic: Topic that gets the result of each run, with the lines of the gate. Default: none.
         runs: Times of further runs, such as after the start of a Capacity Block, by a name. Default: none.
+        directories: Directories of Lustre that the host opens for all users if FSx created them for root alone: mount
+            point, and path from there. Default: none.
 
     Raises:
         Refusal: If the topic is in another Region.
@@ -71,6 +73,7 @@ class EksPlatform(cdk.Resource):
         values: Mapping[str, str],
         topic: sns.ITopic | None = None,
         runs: Mapping[str, datetime] | None = None,
+        directories: Sequence[tuple[str, str]] = (),
     ) -> None:
         super().__init__(scope, id)
         if problems := check_same_region(self, {"topic": topic}):
@@ -92,6 +95,7 @@ class EksPlatform(cdk.Resource):
                 "VALUES": "{{ values }}",
                 "HANDLE": "{{ handle }}",
                 "TOPIC": topic.topic_arn if topic else "",
+                "DIRECTORIES": " ".join(f"{mount}:{path}" for mount, path in directories),
             }
         )
         document = command_document(

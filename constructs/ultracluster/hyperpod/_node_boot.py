@@ -13,6 +13,7 @@ from ultracluster.boot import (
     boot_script,
     breaker_boot,
     deep_check,
+    exports_boot,
     health_boot,
     hyperpod_controller,
     hyperpod_hooks,
@@ -27,7 +28,7 @@ from ultracluster.boot import (
     without_in_place_files,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, exporting
 from ultracluster.slurm import jobs_directory, slurm_collectors
 from ultracluster.storage import Storage
 
@@ -73,6 +74,8 @@ def node_scripts(
         breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
         deep_check(instance_type.name, cluster.software),
         slurm_boot(instance_type, [*lustre, *mounts]),
+        # Also the root, which the boot script opens where it mounts Lustre itself.
+        exports_boot((mount.path, path) for mount in lustre for path in ("/", *exporting(cluster.storage.lustre))),
     ]
     if any(mount.path == IMAGE_HOMES for mount in mounts):
         parts.append(seed_home_boot())

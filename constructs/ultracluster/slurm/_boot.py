@@ -17,6 +17,7 @@ from ultracluster.boot import (
     breaker_boot,
     deep_check,
     directory_boot,
+    exports_boot,
     health_boot,
     images_boot,
     imds_boot,
@@ -29,7 +30,7 @@ from ultracluster.boot import (
     without_in_place_files,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
-from ultracluster.clusterfile import ClusterFile, node_script
+from ultracluster.clusterfile import ClusterFile, exporting, node_script
 from ultracluster.slurm._job_files import shared_mount
 from ultracluster.slurm._node_health import replacement_limits
 from ultracluster.storage import Storage
@@ -79,6 +80,8 @@ def node_boot(
         deep_check(instance_type.name, cluster.software),
         slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
     ]
+    if (lustre := cluster.storage.lustre) is not None:
+        parts.append(exports_boot((lustre.mount, directory) for directory in exporting(lustre)))
     if any(mount.path == IMAGE_HOMES for mount in mounts):
         parts.append(seed_home_boot())
     if layout is not None:

@@ -8,6 +8,7 @@
 # VALUES: JSON in base64, of the ids that the deployment creates
 # HANDLE: URL of the wait condition; empty for a run without a deployment
 # TOPIC: ARN of the topic that gets the result, or empty
+# DIRECTORIES: directories of Lustre to open for all users, each as MOUNT:DIRECTORY
 set -euo pipefail
 
 root=${ULTRACLUSTER_ROOT:-}
@@ -79,6 +80,20 @@ fetch() {
   fi
 }
 
+#INCLUDE open-directory.sh
+
+# Open the directories. The client of Lustre is still being installed when a new host comes here.
+open_directories() {
+  local each mount
+  for each in ${DIRECTORIES:-}; do
+    mount=$root${each%%:*}
+    for _ in {1..40}; do
+      if [ "$(stat --file-system --format %T "$mount")" = lustre ] && open_directory "$mount" "${each#*:}"; then break; fi
+      sleep "${OPEN_PAUSE:-15}"
+    done
+  done
+}
+
 mkdir -p "$state" "${log%/*}" "${KUBECONFIG%/*}" "$root/usr/local/bin" "$root/etc/profile.d"
 # One run at a time: a new host and a new content may come together.
 exec 9>"$state/lock" 3>&1
@@ -86,6 +101,8 @@ flock 9
 : >"$log"
 exec >>"$log" 2>&1
 trap finish EXIT
+# In the background: a file system that does not answer must not stop the rest.
+open_directories </dev/null >/dev/null 2>&1 3>&- 9>&- &
 
 # The engine is written for Python 3.11; Amazon Linux has 3.9 beside it. Its repositories are in S3.
 command -v "$python" >/dev/null || dnf install --assumeyes --quiet "$python"

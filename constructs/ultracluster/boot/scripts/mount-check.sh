@@ -8,6 +8,9 @@
 #   --limit   seconds that a file system may take to answer
 #   --first   seconds for which the first check since the boot tries again before it reports a failure
 #
+# /etc/ultracluster/exports has the directories that export to S3, a line each: MOUNT DIRECTORY. Each is opened for all
+# users, once since the boot: their jobs write there.
+#
 # Exit code 0: all is well. 1: something failed. 2: wrong usage. `ok`, `ok: NOTE` or `failed: REASON` is in
 # /run/ultracluster/health/mounts, and metrics in node_exporter's directory for text files.
 #
@@ -27,12 +30,14 @@ folder=.ultracluster
 probe="efa-probe"
 reads=4
 list=$root/etc/ultracluster/mounts
+exports=$root/etc/ultracluster/exports
 limit=5
 first=120
 # shellcheck disable=SC2034 # status.sh reads them
 script=mount-check result=$health/mounts code=1
 
 #INCLUDE status.sh
+#INCLUDE open-directory.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -208,6 +213,21 @@ check_mount() {
     fi
 }
 
+# Open the directories of a mount that export. One that FSx has not created yet is for a later check.
+open_exports() {
+    local name=$1 mount directory line
+    [ -e "$exports" ] || return 0
+    while read -r mount directory; do
+        line="$mount $directory"
+        if [ "$mount" != "$2" ] || grep -qsxF "$line" "$run/opened"; then continue; fi
+        if within "$name" open_directory "$root$mount" "$directory"; then
+            printf '%s\n' "$line" >>"$run/opened"
+        else
+            log "$mount$directory is not open yet: $(last_line "$name")"
+        fi
+    done <"$exports"
+}
+
 # Check all mounts: sets reason, notes, and the samples of the metrics.
 check_all() {
     local path type efa name problem note mounted over_efa from took
@@ -219,6 +239,7 @@ check_all() {
         took=$((${EPOCHREALTIME/./} - from))
         if [ -z "$problem" ]; then
             printf '%s\n' "$EPOCHSECONDS" >"$run/$name.success"
+            if [ "$type" = lustre ]; then open_exports "$name" "$path"; fi
         else
             reason+="${reason:+; }$problem"
         fi
