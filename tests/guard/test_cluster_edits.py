@@ -43,11 +43,14 @@ def deployed() -> Iterator[Callable[[str], DeployedCluster]]:
 
 
 @pytest.fixture
-def cluster(deployed: Callable[[str], DeployedCluster], example: str) -> Iterator[DeployedCluster]:
-    """The same cluster for each edit: whatever the edit before it has left, it is restored."""
+def cluster(deployed: Callable[[str], DeployedCluster], example: str) -> DeployedCluster:
+    """The same cluster for each edit: whatever the edit before it has left, it is restored.
+
+    After the last edit of an example nothing is: half of these cannot be taken back.
+    """
     result = deployed(example)
-    yield result
     result.restore()
+    return result
 
 
 @pytest.mark.parametrize(("example", "edit"), CASES, ids=[f"{example[:3]}-{edit.name}" for example, edit in CASES])

@@ -7,6 +7,8 @@ const kept = options !== undefined && /[/\\]cdk(\.js)?$/.test(process.argv[1] ??
 delete process.env[NAME];
 if (options) process.env.NODE_OPTIONS = options;
 else delete process.env.NODE_OPTIONS;
+// A quarter of the CPU time of a start; in no variable, for the app that the CLI starts has no use for it.
+if (kept) require("node:module").enableCompileCache?.();
 
 function cli() {
   try {

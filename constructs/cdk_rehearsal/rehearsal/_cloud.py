@@ -10,7 +10,7 @@ from botocore.config import Config
 from moto.core.base_backend import BackendDict, BaseBackend
 from moto.core.config import default_user_config
 from moto.core.model_instances import reset_model_data
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from cdk_rehearsal.registry import NO_RULES, NO_TEMPLATE_RULES, TemplateRules, UpdateRules
@@ -22,6 +22,7 @@ from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._faults import Faults
 from cdk_rehearsal.rehearsal._front import KEY_PREFIX, Front
 from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
+from cdk_rehearsal.rehearsal._handler import Handler
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
 from cdk_rehearsal.rehearsal._state import Stacks
 
@@ -78,7 +79,7 @@ class LocalCloud:
             custom = CustomResourceDriver(self.stacks, self.journal, self.answers, self.environment)
             engine = Engine(self.stacks, self.journal, custom, self.update_rules, self.template_rules, self.faults)
             front = Front(CloudFormationApi(engine), self.answers, self.grafana, moto)
-            self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=_QuietHandler)
+            self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=Handler)
             self.answers.endpoint = f"http://localhost:{self._server.server_port}"
             self.grafana.endpoint = self.endpoint
             self._thread = Thread(target=self._server.serve_forever, args=(0.05,), name="local-cloud", daemon=True)
@@ -94,6 +95,7 @@ class LocalCloud:
             self._server.shutdown()
             self._thread.join()
             self._server.server_close()
+            Handler.close()
         for name, level in self._log_levels.items():
             logging.getLogger(name).setLevel(level)
         _ONLY_ONE.release()
@@ -135,11 +137,6 @@ class LocalCloud:
 
     def _stand_in_for_grafana(self, workspace: str) -> None:
         self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))
-
-
-class _QuietHandler(MotoRequestHandler):
-    def log(self, type: str, message: str, *args: object) -> None:
-        """Print nothing: the journal has what happened."""
 
 
 def _reset() -> None:
