@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.boot_scripts import boots
+from support.clusterfile_data import bent
+from ultracluster import clusterfile
 from ultracluster.boot import USER_NAME, User, scripts, users_boot
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH1111111111111111111111111111111111111111111 ada@home"
@@ -47,17 +50,19 @@ class Node:
             path.write_text(f"#!/bin/bash\n{body}\n")
             path.chmod(0o755)
 
-    def run(self, *users: User) -> subprocess.CompletedProcess[str]:
+    def run(self, *users: User, homes: str | None = None) -> subprocess.CompletedProcess[str]:
         # The AWS CLI parts values of a list with tabs.
         (self.room / "records").write_text("\t".join(user.record for user in users) or "None")
         (self.room / "log").write_text("")
         return subprocess.run(
-            ["bash", "-c", scripts.text("users.sh"), "users", "--path", "/ultracluster/llama/users", "--region", "x"],
+            [
+                *("bash", "-c", scripts.text("users.sh"), "users", "--path", "/ultracluster/llama/users"),
+                *("--region", "x", "--homes", homes or str(self.home)),
+            ],
             env={
                 "PATH": f"{self.room}/bin:/usr/bin:/bin",
                 "T": str(self.room),
                 "ULTRACLUSTER_ETC": str(self.etc),
-                "ULTRACLUSTER_HOME": str(self.home),
             },
             capture_output=True,
             text=True,
@@ -180,11 +185,29 @@ def test_a_home_has_its_name_once_it_is_the_users(node: Node) -> None:
     assert [path.name for path in node.home.iterdir()] == ["ada"]
 
 
+def test_homes_are_on_the_shared_file_system_wherever_it_is_mounted(node: Node) -> None:
+    home = bent("40 GB/s}", "40 GB/s}, home: {mount: /users}") + "slurm: {users: {ada: {uid: 2001}}}\n"
+    commands = {
+        next(
+            line.partition(" ")[2]
+            for line in files["etc/systemd/system/ultracluster-users.service"].splitlines()
+            if line.startswith("ExecStart=")
+        )
+        for files, _ in boots(clusterfile.loads(home, "c.yaml")).values()
+    }
+    assert commands == {"--path /ultracluster/llama/users --region us-east-2 --homes /users"}, "login nodes too"
+    (node.room / "users").mkdir()
+    assert node.run(ADA, homes=f"{node.room}/users").returncode == 0
+    assert f"--home-dir {node.room}/users/ada" in node.log
+    assert (node.room / "users" / "ada" / ".bashrc").exists()
+    assert not (node.home / "ada").exists()
+
+
 def test_users_are_there_before_slurm_starts() -> None:
-    files = {file.path: file.text for file in users_boot(cluster="llama", region="us-east-2").files}
+    files = {file.path: file.text for file in users_boot(cluster="llama", region="us-east-2", homes="/home").files}
     assert "After=ultracluster-users.service" in files["/etc/systemd/system/slurmd.service.d/ultracluster-users.conf"]
     unit = files["/etc/systemd/system/ultracluster-users.service"]
-    assert "ultracluster-users --path /ultracluster/llama/users --region us-east-2" in unit
+    assert "ultracluster-users --path /ultracluster/llama/users --region us-east-2 --homes /home" in unit
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support import ROOT
+from support.boot_scripts import files_of
 from ultracluster import clusterfile
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.hyperpod._node_boot import node_scripts
@@ -71,6 +72,8 @@ def test_nodes_have_the_collectors_and_checks_of_pcs(name: str) -> None:
             layout=other.layout,
             extra=collectors,
         )
+        unit = "etc/systemd/system/ultracluster-users.service"
+        assert files_of(nodes.scripts[-1].text)[unit] == files_of(boot.script.text)[unit]
         hyperpod, reference = ({file.path: file.text for file in files} for files in (nodes.in_place, boot.in_place))
         for program in ("prolog", "epilog", "health-check", "users", "deep-check", "collect-dcgm", "metrics-agent"):
             path = f"/usr/local/sbin/ultracluster-{program}"

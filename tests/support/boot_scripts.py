@@ -35,7 +35,7 @@ def _read(cluster: ClusterFile) -> Boots:
         stored = asset(assets, checksum, "sh")
         of_group = f"{created['Properties']['Name']}/"
         fetched = {name.removeprefix(of_group): text for name, text in in_place.items() if name.startswith(of_group)}
-        written = _files(base64.b64decode(stored.decode().split("\n#FILES\n")[1]))
+        written = files_of(stored.decode())
         assert not fetched.keys() & written.keys()
         files = written | fetched
         lines = [line.split() for line in files["etc/ultracluster/boot-mounts"].splitlines()]
@@ -65,6 +65,11 @@ def _in_place(template: dict[str, Any], assets: Path) -> dict[str, str]:
     )
     checksum = str(parameter["Value"]).rpartition(" ")[2].rstrip("'}]")
     return _files(asset(assets, checksum, "tar"))
+
+
+def files_of(script: str) -> dict[str, str]:
+    """The files that a boot script writes."""
+    return _files(base64.b64decode(script.split("\n#FILES\n")[1]))
 
 
 def _files(packed: bytes) -> dict[str, str]:

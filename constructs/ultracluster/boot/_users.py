@@ -86,9 +86,15 @@ def users_path(cluster: str) -> str:
     return f"/ultracluster/{cluster}/users"
 
 
-def users_boot(*, cluster: str, region: str) -> NodeBoot:
-    """Return the files and units that create the users before Slurm starts, and apply changes within 15 minutes."""
-    command = f"ExecStart={PROGRAM}users --path {users_path(cluster)} --region {region}"
+def users_boot(*, cluster: str, region: str, homes: str) -> NodeBoot:
+    """Return the files and units that create the users before Slurm starts, and apply changes within 15 minutes.
+
+    Args:
+        cluster: Name of the cluster.
+        region: Region of its Parameter Store.
+        homes: Directory of the homes: the mount of the shared file system, or `/home`.
+    """
+    command = f"ExecStart={PROGRAM}users --path {users_path(cluster)} --region {region} --homes {homes}"
     service = oneshot(
         "Users of the cluster",
         unit=("Wants=network-online.target", "After=network-online.target remote-fs.target"),

@@ -29,7 +29,7 @@ from ultracluster.boot import (
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
 from ultracluster.clusterfile import ClusterFile, exporting
-from ultracluster.slurm import jobs_directory, slurm_collectors
+from ultracluster.slurm import homes_directory, jobs_directory, slurm_collectors
 from ultracluster.storage import Storage
 
 #: Groups beside the node groups of the file.
@@ -70,7 +70,7 @@ def node_scripts(
     mounts = [mount for mount in storage.mounts if mount.type != "lustre"]
     lustre = [replace(mount, after=()) for mount in storage.mounts if mount.type == "lustre"]
     parts = [
-        users_boot(cluster=cluster.name, region=cluster.region),
+        users_boot(cluster=cluster.name, region=cluster.region, homes=homes_directory(cluster)),
         breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
         deep_check(instance_type.name, cluster.software),
         slurm_boot(instance_type, [*lustre, *mounts]),

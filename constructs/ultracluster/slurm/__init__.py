@@ -2,6 +2,7 @@
 
 from ultracluster.slurm._accounts import SlurmAccounts as SlurmAccounts
 from ultracluster.slurm._administrator_policy import PcsAdministratorPolicy as PcsAdministratorPolicy
+from ultracluster.slurm._boot import homes_directory as homes_directory
 from ultracluster.slurm._from_cluster_file import log_settings as log_settings
 from ultracluster.slurm._interfaces import IPcsCluster as IPcsCluster
 from ultracluster.slurm._interfaces import IPcsComputeNodeGroup as IPcsComputeNodeGroup

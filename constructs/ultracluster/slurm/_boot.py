@@ -95,11 +95,11 @@ def node_boot(
         volume = cluster.storage.scratch
         scratch = LocalScratch(path=volume.path, container_store=volume.container_store).for_slurm(instance_type)
         parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+    homes = homes_directory(cluster)
     if cluster.slurm.directory is not None:
-        path = cluster.storage.home.mount if cluster.storage.home else IMAGE_HOMES
-        parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=path))
+        parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=homes))
     # Also without users: the first user, or the removal of the last one, must not change the boot script.
-    parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region))
+    parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region, homes=homes))
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
     parts += extra
@@ -113,6 +113,11 @@ def node_boot(
         ),
         in_place=in_place_files(parts),
     )
+
+
+def homes_directory(cluster: ClusterFile) -> str:
+    """Return the directory of the homes of users: where nodes mount the shared one, or else that of the image."""
+    return cluster.storage.home.mount if cluster.storage.home else IMAGE_HOMES
 
 
 def _over_tcp(mount: Mount) -> Mount:

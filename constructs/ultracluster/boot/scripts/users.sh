@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Create the users of the cluster on this node, the same on every node, and follows changes.
-# Usage: ultracluster-users --path /ultracluster/NAME/users --region REGION
+# Usage: ultracluster-users --path /ultracluster/NAME/users --region REGION [--homes /home]
 # Each parameter below the path is one user: NAME UID|PUBLIC KEY|PUBLIC KEY
 # Idempotent: a second run changes nothing. A user who is gone from the list is locked, and keeps files and number.
 set -euo pipefail
 
+home=/home
 while [ $# -gt 0 ]; do
   case "$1" in
     --path) path=$2; shift 2 ;;
     --region) region=$2; shift 2 ;;
-    *) echo "usage: $0 --path PATH --region REGION" >&2; exit 2 ;;
+    --homes) home=$2; shift 2 ;;
+    *) echo "usage: $0 --path PATH --region REGION [--homes HOMES]" >&2; exit 2 ;;
   esac
 done
 etc=${ULTRACLUSTER_ETC:-/etc}
-home=${ULTRACLUSTER_HOME:-/home}
 keys=$etc/ultracluster/authorized_keys
 made=$etc/ultracluster/users
 
