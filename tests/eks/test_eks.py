@@ -598,3 +598,15 @@ def test_system_nodes_are_in_two_zones(minimal: Any) -> None:
     assert only(minimal["Compute"], "AWS::EKS::Nodegroup", NodegroupName="system")["Subnets"] == control_plane
     assert len(control_plane) == 2
     assert len(only(minimal["Compute"], "AWS::EKS::Nodegroup", NodegroupName="train")["Subnets"]) == 1
+
+
+def test_access_entries_are_of_roles_and_users() -> None:
+    stack, cluster = created(admins=lambda stack: [])
+    two = iam.CompositePrincipal(*(iam.ArnPrincipal(f"arn:aws:iam::123456789012:role/{name}") for name in "cd"))
+    cluster.grants.admin(two)
+    group, account = iam.Group(stack, "G"), iam.AccountPrincipal("123456789012")
+    for nobody in (group, account, iam.AnyPrincipal(), iam.StarPrincipal()):
+        assert not cluster.grants.admin(nobody).success, nobody
+    entries = assertions.Template.from_stack(stack).find_resources("AWS::EKS::AccessEntry").values()
+    arns = [entry["Properties"]["PrincipalArn"] for entry in entries]
+    assert sorted(arns, key=str) == ["arn:aws:iam::123456789012:role/c", "arn:aws:iam::123456789012:role/d"]

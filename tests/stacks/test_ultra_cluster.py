@@ -4,13 +4,17 @@ import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
 
 from support import EXAMPLES, ROOT
+from support.clusterfile_data import GOOD
 from support.templates import resources_of, templates
 from ultracluster import clusterfile, network, storage
 from ultracluster.stacks import ClusterStacks, UltraCluster
@@ -204,3 +208,36 @@ def test_rejects_a_network_of_another_region_or_without_a_required_zone() -> Non
     other = cdk.Stack(app(), "Other", env=ENV)
     with pytest.raises(ValueError, match=r"EKS requires subnets in two zones.*zone_subnets=\{'use2-az\d'"):
         UltraCluster(other, "Kubernetes", cluster=clusterfile.load(EKS), network=existing_network(other))
+
+
+def test_two_clusters_with_compliance_stand_in_one_stack() -> None:
+    stack = cdk.Stack(app(), "Stack", env=ENV)
+    kms.Key(stack, "LogKey")
+    for name in ("llama", "alpaca"):
+        text = f"{GOOD.replace('name: llama', f'name: {name}')}compliance: [hipaa]\n"
+        UltraCluster(stack, name, cluster=clusterfile.loads(text, "c.yaml"))
+    groups = [child for child in stack.node.find_all() if logs.CfnLogGroup.is_cfn_log_group(child)]
+    assert groups
+    keys = {str(stack.resolve(group.kms_key_id)) for group in cast(list[logs.CfnLogGroup], groups)}
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+def test_roles_may_be_those_of_an_organization(orchestrator: str) -> None:
+    customized = app()
+    iam.Role.customize_roles(customized, prevent_synthesis=True)
+    stack = cdk.Stack(customized, "Stack", env=ENV)
+    text = GOOD.replace("orchestrator: slurm", f"orchestrator: {orchestrator}")
+    UltraCluster(stack, "Cluster", cluster=clusterfile.loads(text, "c.yaml"))
+    assert "AWS::EC2::LaunchTemplate" in kinds(stack)
+
+
+def test_node_groups_are_granted_and_connected() -> None:
+    """mypy checks this file: neither needs a cast."""
+    stack = cdk.Stack(app(), "Stack", env=ENV)
+    cluster = UltraCluster(stack, "Cluster", cluster=clusterfile.loads(GOOD, "c.yaml"))
+    data = storage.DataBucket.from_data_bucket_attributes(stack, "Data", bucket_name="my-bucket")
+    data.grants.read(cluster.node_groups["train"]).assert_success()
+    assert data.metrics.metric_size().region == ENV.region
+    group = ec2.SecurityGroup(stack, "Group", vpc=cluster.network.vpc)
+    group.connections.allow_from(cluster.node_groups["train"], ec2.Port.tcp(443))

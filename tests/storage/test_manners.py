@@ -15,6 +15,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match, Template
+from constructs import Construct
 
 from support.clusterfile_data import GOOD
 from support.templates import resources_of
@@ -576,3 +577,33 @@ def test_an_imported_log_bucket_takes_access_logs() -> None:
     template = Template.from_stack(stack)
     template.resource_count_is("AWS::S3::Bucket", 1)
     template.has_resource_properties("AWS::S3::Bucket", {"LoggingConfiguration": {"DestinationBucketName": "my-logs"}})
+
+
+@each_home
+def test_metrics_are_those_of_the_region_of_the_file_system(kind: str) -> None:
+    (here,) = stacks("Here")
+    env = cdk.Environment(account=ENV.account, region="us-east-1")
+    there = cdk.Stack(cast(Construct, here.node.root), "There", env=env, cross_region_references=True)
+    home = HOMES[kind](here, ec2.Vpc(here, "Vpc"))
+    metric = home.metrics.metric("DataReadBytes")
+    assert (metric.region, metric.account) == (ENV.region, ENV.account)
+    widget = cloudwatch.GraphWidget(left=[metric])
+    cloudwatch.Dashboard(there, "Board").add_widgets(widget)
+    assert '\\"region\\":\\"us-east-2\\"' in json.dumps(Template.from_stack(there).to_json())
+    with pytest.raises(Refusal, match=r"the resource must be in us-east-1, the Region of the stack, got .* us-east-2"):
+        home.alarms.add_all(sns.Topic(there, "Topic"), scope=there)
+    # So does the CDK, for an alarm of its kind.
+    with pytest.raises(RuntimeError, match="Cannot create an Alarm in region 'us-east-1' based on metric"):
+        cloudwatch.Alarm(there, "Alarm", metric=metric, threshold=1, evaluation_periods=1)
+    with pytest.raises(Refusal, match=r"action must be in us-east-2, the Region of the stack, got .* us-east-1"):
+        home.alarms.add_all(sns.Topic(there, "Other"))
+
+
+def test_an_alarm_without_a_finite_threshold_is_refused_and_node_goes_on() -> None:
+    (stack,) = stacks("Stack")
+    home = HOMES["lustre"](stack, ec2.Vpc(stack, "Vpc"))
+    topic = sns.Topic(stack, "Topic")
+    for threshold in (float("nan"), float("inf")):
+        with pytest.raises(Refusal, match=r"threshold must be a finite number, got (nan|inf)"):
+            home.alarms.add("Full", topic, threshold=threshold)
+    home.alarms.add("Full", topic)

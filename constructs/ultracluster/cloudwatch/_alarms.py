@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import aws_cdk as cdk
@@ -13,6 +14,7 @@ from constructs import Construct
 
 from ultracluster.planning import type_errors
 from ultracluster.rules import Message, Refusal, error
+from ultracluster.security import check_same_region
 
 # Seconds; shorter periods are for high-resolution metrics, which AWS's services do not publish here:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html (read 2026-11-22)
@@ -85,11 +87,14 @@ class Alarms:
             id: Id of the alarm, for a second alarm of this name. Default: the name.
 
         Raises:
-            Refusal: If there is no alarm of this name, the action is not an action, CloudWatch does not accept a
-                number, or the id is in use.
+            Refusal: If there is no alarm of this name, the action is not an action, the topic or the alarm is in
+                another Region than the resource, CloudWatch does not accept a number, or the id is in use.
         """
         given = {"threshold": threshold, "evaluation_periods": evaluation_periods, "period": period}
         problems = type_errors(Alarms.add, given)
+        # JSON has neither NaN nor infinity, and jsii ends with them.
+        if isinstance(threshold, float) and not isfinite(threshold):
+            problems.append(_ALARM(f"threshold must be a finite number, got {threshold}"))
         definition = self._definitions.get(name)
         if definition is None:
             problems.append(_ALARM(f"name must be one of {', '.join(self._definitions)}, got {name!r}"))
@@ -100,8 +105,19 @@ class Alarms:
             errors := _time_errors(period or definition.period, periods)
         ):
             raise Refusal(self._owner, errors)
-        bound = self._bound(action)
-        place, id = scope or self._scope, id or name
+        place = scope or self._scope
+        return self._create(definition, self._bound(action, place), place, id or name, threshold, periods, period)
+
+    def _create(
+        self,
+        definition: AlarmDefinition,
+        bound: Any,
+        place: Construct,
+        id: str,
+        threshold: float | None,
+        periods: int,
+        period: cdk.Duration | None,
+    ) -> cloudwatch.Alarm:
         metric = definition.metric()
         if period is not None:
             metric = metric.with_(period=period)  # type: ignore[attr-defined]  # metrics and expressions have it
@@ -152,16 +168,24 @@ class Alarms:
             names = ", ".join(self._definitions)
             text = f"leave_out must hold names of {names}, got {', '.join(sorted(unknown))}"
             raise Refusal(self._owner, _ALARM(text))
-        bound, place = self._bound(action), scope or self._scope
-        return [self.add(name, bound, scope=place) for name in self._definitions if name not in left_out]
+        place = scope or self._scope
+        bound = self._bound(action, place)
+        return [
+            self._create(definition, bound, place, name, None, definition.evaluation_periods, None)
+            for name, definition in self._definitions.items()
+            if name not in left_out
+        ]
 
-    def _bound(self, action: Any) -> Any:
+    def _bound(self, action: Any, place: Construct) -> Any:
+        """Return the action. CloudWatch notifies topics, and has alarms of metrics, of one Region."""
         # Through jsii, looking for `topic_arn` reads it, so `add_all` does so once.
-        if hasattr(action, "bind"):
-            return action
-        if hasattr(action, "topic_arn"):
-            return actions.SnsAction(action)
-        raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
+        topic = None if hasattr(action, "bind") else action
+        if topic is not None and not hasattr(topic, "topic_arn"):
+            raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
+        owner = self._owner if isinstance(self._owner, cdk.Resource) else None
+        if errors := check_same_region(place, {"action": topic, "the resource": owner}):
+            raise Refusal(self._owner, errors)
+        return action if topic is None else actions.SnsAction(topic)
 
     @property
     def _scope(self) -> Construct:

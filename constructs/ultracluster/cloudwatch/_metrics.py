@@ -1,17 +1,39 @@
 """Metrics of a resource."""
 
 from collections.abc import Callable
-from functools import cache
-from typing import ClassVar
+from functools import cache, cached_property
+from typing import ClassVar, NamedTuple
 
 import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from ultracluster.cloudwatch._alarms import AlarmDefinition
+from ultracluster.planning import known
+
+
+class MetricEnvironment(NamedTuple):
+    """Region and account of the metrics of a resource, as far as they are known at synthesis."""
+
+    region: str | None = None
+    account: str | None = None
+
+    @staticmethod
+    def of(owner: cdk.IResource | None) -> "MetricEnvironment":
+        """Return those of a resource."""
+        if owner is None:
+            return MetricEnvironment()
+        env = owner.env
+        return MetricEnvironment(*(value if known(value) else None for value in (env.region, env.account)))
 
 
 class ResourceMetrics:
-    """Metrics that AWS publishes of one resource. A class of this kind names the service and its dimension."""
+    """Metrics that AWS publishes of one resource. A class of this kind names the service and its dimension.
+
+    Args:
+        resource: Name or id of the resource.
+        owner: The resource, whose Region and account its metrics have. Default: those of the stack with the alarm or
+            dashboard.
+    """
 
     #: Namespace of the service in CloudWatch.
     namespace: ClassVar[str]
@@ -22,8 +44,9 @@ class ResourceMetrics:
     #: Period of the metrics, in minutes.
     minutes: ClassVar[int] = 1
 
-    def __init__(self, resource: str) -> None:
+    def __init__(self, resource: str, owner: cdk.IResource | None = None) -> None:
         self._resource = resource
+        self._owner = owner
 
     @property
     def period(self) -> cdk.Duration:
@@ -47,7 +70,13 @@ class ResourceMetrics:
             dimensions_map={self.dimension: self._resource, **dimensions},
             statistic=statistic or self.statistic,
             period=period or self.period,
+            region=self._environment.region,
+            account=self._environment.account,
         )
+
+    @cached_property
+    def _environment(self) -> MetricEnvironment:
+        return MetricEnvironment.of(self._owner)
 
     def _expression(self, expression: str, label: str, **metrics: cloudwatch.IMetric) -> cloudwatch.MathExpression:
         return cloudwatch.MathExpression(expression=expression, using_metrics=metrics, label=label, period=self.period)

@@ -67,7 +67,7 @@ class _Base(cdk.Resource):
     @property
     def metrics(self) -> AutoScalingGroupMetrics:
         """CloudWatch metrics of the group."""
-        return AutoScalingGroupMetrics(self.auto_scaling_group_name)
+        return AutoScalingGroupMetrics(self.auto_scaling_group_name, self)
 
     @property
     def alarms(self) -> Alarms:

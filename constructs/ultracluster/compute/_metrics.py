@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
-from constructs import Construct
 
 from ultracluster.cloudwatch import AlarmDefinition, Alarms, ResourceMetrics
 
@@ -52,6 +52,6 @@ class AutoScalingGroupMetrics(ResourceMetrics):
         }
 
 
-def auto_scaling_group_alarms(owner: Construct, auto_scaling_group_name: str) -> Alarms:
+def auto_scaling_group_alarms(owner: cdk.Resource, auto_scaling_group_name: str) -> Alarms:
     """Return the alarms of an Auto Scaling group."""
-    return Alarms(owner, AutoScalingGroupMetrics(auto_scaling_group_name).alarm_definitions())
+    return Alarms(owner, AutoScalingGroupMetrics(auto_scaling_group_name, owner).alarm_definitions())

@@ -54,8 +54,13 @@ def admin_problems(admins: Sequence[str | iam.IRole | iam.IUser]) -> list[str]:
     return [
         f"admins must hold IAM roles, users or their ARNs, got {admin!r}"
         for admin in admins
-        if isinstance(admin, str) and not cdk.Token.is_unresolved(admin) and not _PRINCIPAL.fullmatch(admin)
+        if isinstance(admin, str) and not is_role_or_user(admin)
     ]
+
+
+def is_role_or_user(arn: str) -> bool:
+    """Report whether an ARN is that of an IAM role or user; a token may be."""
+    return cdk.Token.is_unresolved(arn) or _PRINCIPAL.fullmatch(arn) is not None
 
 
 def admin_arn(admin: str | iam.IRole | iam.IUser) -> str:

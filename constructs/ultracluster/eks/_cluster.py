@@ -219,7 +219,9 @@ class EksCluster(EksClusterBase):
             kube_scheduler_config=_bin_packing() if bin_packing else None,
         )
         # The permissions must exist when EKS creates and deletes its network interfaces.
-        self.resource.node.add_dependency(role.node.find_child("DefaultPolicy"), log_group)
+        policy = role.node.try_find_child("DefaultPolicy")
+        # `Role.customize_roles` creates no policy.
+        self.resource.node.add_dependency(*([] if policy is None else [policy]), log_group)
         if public_access_cidrs:
             cdk.Validations.of(self.resource).acknowledge(
                 cdk.Acknowledgment(

@@ -7,7 +7,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
 from ultracluster.eks._access import admin_arn, admin_id
-from ultracluster.eks._grants import EksClusterGrants, principal_arn
+from ultracluster.eks._grants import EksClusterGrants
 from ultracluster.eks._metrics import EksClusterMetrics
 
 _API_SERVER_PORT = 443
@@ -32,12 +32,12 @@ class EksClusterBase(cdk.Resource):
     @property
     def grants(self) -> EksClusterGrants:
         """Permissions on the cluster."""
-        return EksClusterGrants(self._granted_arn, lambda principal: self._add_admin(principal_arn(principal)))
+        return EksClusterGrants(self._granted_arn, self._add_admin)
 
     @property
     def metrics(self) -> EksClusterMetrics:
         """CloudWatch metrics of the control plane."""
-        return EksClusterMetrics(self.cluster_name)
+        return EksClusterMetrics(self.cluster_name, self)
 
     def _set(
         self,

@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 from aws_cdk import aws_iam as iam
 
+from ultracluster.eks._access import is_role_or_user
+
 
 class EksClusterGrants:
     """Permissions on a cluster."""
 
-    def __init__(self, cluster_arn: str, add_admin: Callable[[iam.IPrincipal], None]) -> None:
+    def __init__(self, cluster_arn: str, add_admin: Callable[[str], None]) -> None:
         self._arn = cluster_arn
         self._add_admin = add_admin
 
@@ -22,12 +24,17 @@ class EksClusterGrants:
     def admin(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe and to administer the cluster, by an access entry.
 
-        Principals without an ARN, such as services, cannot have an access entry: the grant is then dropped.
+        Only IAM roles and users can have an access entry: for groups, accounts, services and everyone, the grant is
+        dropped. See: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html (read 2026-11-27)
         """
         principal = grantee.grant_principal
-        if not _arns(principal):
+        arns = _arns(principal)
+        # The ARN of a group or an account may be a token.
+        other = hasattr(principal, "group_arn") or hasattr(principal, "account_id")
+        if other or not arns or not all(map(is_role_or_user, arns)):
             return iam.Grant.drop(grantee, "an access entry of EKS requires the ARN of an IAM role or user")
-        self._add_admin(principal)
+        for arn in arns:
+            self._add_admin(arn)
         return self.read(grantee)
 
 
@@ -47,11 +54,6 @@ class EksNodeGroupGrants:
 
     def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
         return iam.Grant.add_to_principal(grantee=grantee, actions=list(actions), resource_arns=[self._arn])
-
-
-def principal_arn(principal: iam.IPrincipal) -> str:
-    """Return the ARN of a principal that has one."""
-    return _arns(principal)[0]
 
 
 def _arns(principal: iam.IPrincipal) -> list[str]:

@@ -27,7 +27,7 @@ from ultracluster.kubernetes import ROOT_DEVICES
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability, allow_topology
-from ultracluster.orchestration import Output, add_warnings, capacity_notices, child_scope
+from ultracluster.orchestration import INodeGroup, Output, add_warnings, capacity_notices, child_scope
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image, waits_for_command
 from ultracluster.rules import Refusal
@@ -72,7 +72,7 @@ class KubernetesCluster(BeforePlatform):
         for role in filter(None, (self.node_role, self.self_managed_role)):
             allow_bundle(role, cluster.lustre_client.bundle)
         #: Node groups by name; `system` is the group of the nodes that run what Kubernetes itself needs.
-        self.node_groups: dict[str, Construct] = {}
+        self.node_groups: dict[str, INodeGroup] = {}
         #: Add-ons that need nodes to run on.
         self.add_ons: list[EksAddOn] = []
         #: Permissions of Karpenter. None: no group is elastic.

@@ -9,6 +9,7 @@ from ultracluster.clusterfile import NodeGroup
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._scheduled_run import ScheduledRun
+from ultracluster.orchestration import INodeGroup
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import starts_at, stops_at
 
@@ -124,7 +125,7 @@ class EksScheduledStop(_ScheduledSize):
         )
 
 
-def schedule_block(scope: Construct, group: NodeGroup, cluster: eks.ICluster, nodes: Construct) -> None:
+def schedule_block(scope: Construct, group: NodeGroup, cluster: eks.ICluster, nodes: INodeGroup) -> None:
     """Start the nodes of a group of a cluster file with its Capacity Block, and end those of an UltraServer before it.
 
     Only what the file has the time of is scheduled.

@@ -88,7 +88,7 @@ class EksSelfManagedNodeGroup(NodeResource):
     @property
     def metrics(self) -> AutoScalingGroupMetrics:
         """CloudWatch metrics of the Auto Scaling group."""
-        return AutoScalingGroupMetrics(self.resource.ref)
+        return AutoScalingGroupMetrics(self.resource.ref, self)
 
     @property
     def alarms(self) -> Alarms:

@@ -79,9 +79,10 @@ class HyperPodSlurmCluster(Construct):
     def _controller_role(self) -> iam.Role:
         """Create a role with the permissions of nodes, and of the secret: users of a node have those of its role."""
         role = iam.Role(self, "ControllerRole", assumed_by=iam.ServicePrincipal(PRINCIPAL))
-        policy = self.role.node.find_child("DefaultPolicy")
-        assert isinstance(policy, iam.Policy)
-        policy.attach_to_role(role)
+        policy = self.role.node.try_find_child("DefaultPolicy")
+        # `Role.customize_roles` creates no policy.
+        if isinstance(policy, iam.Policy):
+            policy.attach_to_role(role)
         self._database.grant_read(role)
         return role
 

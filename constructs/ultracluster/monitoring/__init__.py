@@ -46,3 +46,7 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return globals().setdefault(name, getattr(import_module(f"{__name__}._from_cluster_file"), name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 from ultracluster.orchestration._node_resource import NodeResource as NodeResource
 from ultracluster.orchestration._notices_of_file import capacity_notices as capacity_notices
+from ultracluster.orchestration._orchestrator import INodeGroup as INodeGroup
 from ultracluster.orchestration._orchestrator import Orchestrator as Orchestrator
 from ultracluster.orchestration._orchestrator import Output as Output
 from ultracluster.orchestration._run_command import command_document as command_document

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from constructs import Construct, Node
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct, IConstruct, Node
 
 from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.observability import Observability
@@ -18,6 +20,10 @@ class Output(NamedTuple):
     value: str
 
 
+class INodeGroup(IConstruct, ec2.IConnectable, iam.IGrantable, Protocol):
+    """A group of nodes: a construct with security groups and the role of its nodes."""
+
+
 class Orchestrator(Protocol):
     """Control plane and nodes of a cluster, whichever service runs them.
 
@@ -30,7 +36,7 @@ class Orchestrator(Protocol):
         """Tree node of the construct."""
 
     @property
-    def node_groups(self) -> Mapping[str, Construct]:
+    def node_groups(self) -> Mapping[str, INodeGroup]:
         """Node groups by name, those of login or system nodes included; empty before `add_node_groups`."""
 
     @property

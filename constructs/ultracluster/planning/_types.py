@@ -225,7 +225,10 @@ def _checkable(hint: Any) -> Any:
         generic: Any = Union if origin is UnionType else origin
         return generic[tuple(_checkable(part) for part in parts)]
     if getattr(hint, "_is_protocol", False):
-        return _validated(f"an {hint.__name__}", partial(_has_members, hint))
+        # aws_eks has an ICluster too.
+        module = hint.__module__.rpartition(".")[2]
+        of_module = f" of {module}" if module.endswith("_v2") else ""
+        return _validated(f"an {hint.__name__}{of_module}", partial(_has_members, hint))
     # A dataclass checks its own fields.
     if isinstance(hint, type) and is_dataclass(hint):
         return _validated(f"{_article(hint)} {hint.__name__}", lambda value: isinstance(value, hint))

@@ -51,7 +51,7 @@ class _PcsClusterBase(NodeResource):
     @property
     def metrics(self) -> PcsClusterMetrics:
         """CloudWatch metrics: instances of all node groups."""
-        return PcsClusterMetrics(self.cluster_id)
+        return PcsClusterMetrics(self.cluster_id, self)
 
 
 class PcsCluster(_PcsClusterBase):

@@ -41,3 +41,7 @@ def __getattr__(name: str) -> Any:
     with uncollected():
         value = getattr(import_module(f"{__name__}.{_MODULES.get(name, '_stacks')}"), name)
     return globals().setdefault(name, value)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
-from constructs import IConstruct
+from constructs import Construct, IConstruct
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.security import acknowledge_compliance
@@ -17,30 +17,35 @@ def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
     """Encrypt all log groups with one key, and enable detailed monitoring of instances for hipaa."""
     if not cluster.compliance:
         return
-    children = [child for scope in scopes for child in scope.node.find_all()]
-    groups = [cast(logs.CfnLogGroup, child) for child in children if logs.CfnLogGroup.is_cfn_log_group(child)]
+    children = [(child, scope) for scope in scopes for child in scope.node.find_all()]
+    groups = [
+        (cast(logs.CfnLogGroup, child), scope)
+        for child, scope in children
+        if logs.CfnLogGroup.is_cfn_log_group(child) and cast(logs.CfnLogGroup, child).kms_key_id is None
+    ]
     if groups:
-        # In the stack of the first: the others depend on it.
-        key = _key(cdk.Stack.of(groups[0]), cluster)
-        for group in groups:
+        # With the first: the stacks of the others depend on its stack.
+        key = _key(groups[0][1], cluster)
+        for group, _ in groups:
             group.kms_key_id = key.key_arn
             # The log group is created after the policy of its key.
             group.node.add_dependency(key)
     if "hipaa" in cluster.compliance:
-        for child in children:
+        for child, _ in children:
             if ec2.CfnInstance.is_cfn_instance(child):
                 cast(ec2.CfnInstance, child).monitoring = True
     for scope in scopes:
         acknowledge_compliance(scope)
 
 
-def _key(stack: cdk.Stack, cluster: ClusterFile) -> kms.Key:
+def _key(scope: IConstruct, cluster: ClusterFile) -> kms.Key:
     """Create the key. CloudWatch Logs may use it for log groups of this account and region only.
 
     See: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (read 2026-11-22)
     """
+    stack = cdk.Stack.of(scope)
     key = kms.Key(
-        stack,
+        cast(Construct, scope),
         "LogKey",
         description=f"Log groups of the cluster {cluster.name}",
         enable_key_rotation=True,

@@ -24,8 +24,9 @@ class NetworkStack(cdk.Stack):
 
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
-        description = f"Network of the cluster {cluster.name}"
-        super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
+        super().__init__(
+            scope, id, **_arguments(kwargs, f"Network of the cluster {cluster.name}", termination_protection=True)
+        )
         self.network = Network.from_cluster_file(self, cluster)
         # Nodes that lose their subnet or their security group lose each other.
         _hold(self)
@@ -37,8 +38,9 @@ class StorageStack(cdk.Stack):
 
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
-        description = f"Storage of the cluster {cluster.name}"
-        super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
+        super().__init__(
+            scope, id, **_arguments(kwargs, f"Storage of the cluster {cluster.name}", termination_protection=True)
+        )
         self.storage = Storage.from_cluster_file(self, cluster, network=network)
         # Nodes that lose their file system lose their job.
         for file_system in filter(None, (self.storage.lustre, self.storage.home)):
@@ -56,8 +58,9 @@ class ClusterStack(cdk.Stack):
     def __init__(
         self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, storage: Storage, **kwargs: Any
     ) -> None:
-        description = f"Control plane of the cluster {cluster.name}"
-        super().__init__(scope, id, description=description, termination_protection=True, **kwargs)
+        super().__init__(
+            scope, id, **_arguments(kwargs, f"Control plane of the cluster {cluster.name}", termination_protection=True)
+        )
         # `Default` adds nothing to logical ids.
         self.orchestrator = create_orchestrator(self, "Default", cluster=cluster, network=network, storage=storage)
         # Node groups belong to this control plane, which must outlive them.
@@ -80,7 +83,7 @@ class ObservabilityStack(cdk.Stack):
         orchestrator: Orchestrator,
         **kwargs: Any,
     ) -> None:
-        super().__init__(scope, id, description=f"Observability of the cluster {cluster.name}", **kwargs)
+        super().__init__(scope, id, **_arguments(kwargs, f"Observability of the cluster {cluster.name}"))
         self.observability = Observability.from_cluster_file(self, cluster, network=network, storage=storage)
         if self.observability is not None:
             orchestrator.add_metrics_access(self, self.observability)
@@ -92,7 +95,7 @@ class ImagesStack(cdk.Stack):
 
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, network: Network, **kwargs: Any) -> None:
-        super().__init__(scope, id, description=f"Images of the cluster {cluster.name}", **kwargs)
+        super().__init__(scope, id, **_arguments(kwargs, f"Images of the cluster {cluster.name}"))
         self.images = create_images(self, "Nodes", cluster=cluster, network=network)
         # Another content is another resource, and an export that nodes use could not be removed. Templates for other
         # tools have exports only.
@@ -106,8 +109,11 @@ class FurtherComputeStack(cdk.Stack):
 
     @checked
     def __init__(self, scope: Construct, id: str, *, cluster: ClusterFile, **kwargs: Any) -> None:
-        description = f"More nodes of the cluster {cluster.name}"
-        super().__init__(scope, id, description=description, suppress_template_indentation=True, **kwargs)
+        super().__init__(
+            scope,
+            id,
+            **_arguments(kwargs, f"More nodes of the cluster {cluster.name}", suppress_template_indentation=True),
+        )
 
 
 class ComputeStack(cdk.Stack):
@@ -128,7 +134,7 @@ class ComputeStack(cdk.Stack):
         # CloudFormation counts the bytes of a template, of which a quarter would be blanks.
         if cluster.compute_stacks[0].is_large:
             kwargs["suppress_template_indentation"] = True
-        super().__init__(scope, id, description=f"Nodes of the cluster {cluster.name}", **kwargs)
+        super().__init__(scope, id, **_arguments(kwargs, f"Nodes of the cluster {cluster.name}"))
         orchestrator.add_node_groups(self, images=images or {}, others=others)
         write_outputs(self, orchestrator.node_outputs)
 
@@ -150,7 +156,7 @@ class PlatformStack(cdk.Stack):
         topic: sns.ITopic | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(scope, id, description=f"Platform of the cluster {cluster.name}", **kwargs)
+        super().__init__(scope, id, **_arguments(kwargs, f"Platform of the cluster {cluster.name}"))
         self.platform = create_platform(
             self,
             "Default",
@@ -173,3 +179,8 @@ def _refer(scope: IConstruct, strength: cdk.ReferenceStrength) -> None:
     for construct in scope.node.find_all():
         if isinstance(construct, cdk.CfnResource):
             construct.apply_cross_stack_reference_strength(strength)
+
+
+def _arguments(given: dict[str, Any], description: str, **defaults: bool) -> dict[str, Any]:
+    """Return the arguments of a stack: those that are given, before the defaults."""
+    return {"description": description, **defaults, **given}

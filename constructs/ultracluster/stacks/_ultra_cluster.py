@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.network import IClusterNetwork, Network
 from ultracluster.observability import Observability
+from ultracluster.orchestration import INodeGroup
 from ultracluster.planning import checked_except
 from ultracluster.rules import Refusal, error
 from ultracluster.stacks._cluster_tags import add_tags, warn_of_tags_above
@@ -128,6 +129,6 @@ class UltraCluster(Construct):
         add_compliance([self], cluster)
 
     @property
-    def node_groups(self) -> Mapping[str, Construct]:
+    def node_groups(self) -> Mapping[str, INodeGroup]:
         """Node groups by name; `login` is that of Slurm's login nodes, `system` that of Kubernetes' system nodes."""
         return self.orchestrator.node_groups

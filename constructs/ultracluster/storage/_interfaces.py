@@ -13,6 +13,7 @@ from ultracluster.boot import Mountable
 from ultracluster.cloudwatch import Alarms
 from ultracluster.storage._metrics import FileSystemMetrics
 from ultracluster.storage.lustre._metrics import LustreMetrics
+from ultracluster.storage.s3._bucket import BucketMetrics
 
 
 class ISharedFileSystem(cdk.IResource, ec2.IConnectable, Mountable, Protocol):
@@ -128,4 +129,9 @@ class IDataBucket(cdk.IResource, Protocol):
     @property
     def grants(self) -> IDataBucketGrants:
         """Permissions for principals."""
+        ...
+
+    @property
+    def metrics(self) -> BucketMetrics:
+        """CloudWatch metrics."""
         ...

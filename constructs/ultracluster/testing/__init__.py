@@ -37,3 +37,7 @@ def __getattr__(name: str) -> Any:
     from ultracluster.testing._cluster_rules import ClusterRules
 
     return globals().setdefault(name, ClusterRules)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -130,7 +130,7 @@ class EfsHome(_Efs):
         self._resource.apply_removal_policy(removal_policy)
         create_mount_targets(self, efs.CfnMountTarget, self._resource.ref, places, self.security_group)
         self._tls = tls
-        self._set(self._resource.ref, EfsMetrics(self._resource.ref), self.security_group, vpc, *places, key)
+        self._set(self._resource.ref, EfsMetrics(self._resource.ref, self), self.security_group, vpc, *places, key)
 
     @staticmethod
     @checked
@@ -159,7 +159,7 @@ class EfsHome(_Efs):
         if problems := list(id_problem("file_system_id", file_system_id, "fs-")):
             raise Refusal(home, problems)
         home._tls = tls
-        home._set(file_system_id, EfsMetrics(file_system_id), security_group)
+        home._set(file_system_id, EfsMetrics(file_system_id, home), security_group)
         unseen = "that it has a mount target in the zone of each node, and a policy that allows the nodes"
         warn_of_import(home, file_system_id, security_group, unseen)
         return home

@@ -191,7 +191,7 @@ class OpenZfsHome(_OpenZfs):
         self.volume_id = volume.attr_volume_id
         self.dns_name = self._resource.attr_dns_name
         self._volume_path, self._transfer_bytes = _VOLUME_PATH, size.transfer_bytes
-        self._set(self._resource.ref, OpenZfsMetrics(self._resource.ref), group, vpc, subnet, standby_subnet, key)
+        self._set(self._resource.ref, OpenZfsMetrics(self._resource.ref, self), group, vpc, subnet, standby_subnet, key)
 
     @staticmethod
     @checked
@@ -230,7 +230,7 @@ class OpenZfsHome(_OpenZfs):
         home.volume_id = volume_id
         home.dns_name = f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         home._volume_path, home._transfer_bytes = volume_path, openzfs.transfer_bytes(throughput_mb_per_s)
-        home._set(file_system_id, OpenZfsMetrics(file_system_id), security_group)
+        home._set(file_system_id, OpenZfsMetrics(file_system_id, home), security_group)
         unseen = f"that its volume {volume_path} is exported to the addresses of the nodes, with rw and no_root_squash"
         warn_of_import(home, file_system_id, security_group, unseen)
         return home

@@ -150,7 +150,7 @@ class S3FilesHome(_S3Files):
         file_system_id = self._resource.attr_file_system_id
         create_mount_targets(self, s3files.CfnMountTarget, file_system_id, places, self.security_group)
         referenced = (vpc, *places, bucket, bucket_key, key)
-        self._set(file_system_id, S3FilesMetrics(file_system_id), self.security_group, *referenced)
+        self._set(file_system_id, S3FilesMetrics(file_system_id, self), self.security_group, *referenced)
         self.grants = S3FilesGrants(self, bucket, bucket_key)
 
     @staticmethod
@@ -183,7 +183,7 @@ class S3FilesHome(_S3Files):
         problems += check_same_region(home, {"bucket": unwrapped(bucket), "bucket_key": bucket_key})
         if problems:
             raise Refusal(home, problems)
-        home._set(file_system_id, S3FilesMetrics(file_system_id), security_group)
+        home._set(file_system_id, S3FilesMetrics(file_system_id, home), security_group)
         home.grants = S3FilesGrants(home, unwrapped(bucket), bucket_key)
         warn_of_import(home, file_system_id, security_group, "that it has a mount target in the zone of each node")
         return home

@@ -94,7 +94,7 @@ class DataRepositoryAssociation(cdk.Resource):
         self.file_system_id = file_system if isinstance(file_system, str) else file_system.file_system_id
         self._facts = {} if isinstance(file_system, str) else _facts(file_system)
         #: CloudWatch metrics of the queues of the file system.
-        self.metrics = AssociationMetrics(self.file_system_id)
+        self.metrics = AssociationMetrics(self.file_system_id, self)
         #: CloudWatch alarms.
         self.alarms = Alarms(self, self.metrics.alarm_definitions())
         problems: list[str] = [*self._problems([self.association])]

@@ -151,7 +151,7 @@ class LustreFileSystem(Lustre):
         self.mount_name = self._resource.attr_lustre_mount_name
         self.dns_name = self._resource.attr_dns_name
         self.efa, self.relatime = spec.efa, relatime
-        metrics = LustreMetrics(self._resource.ref, metadata_iops=spec.metadata_iops_given)
+        metrics = LustreMetrics(self._resource.ref, self, metadata_iops=spec.metadata_iops_given)
         self._set(self._resource.ref, metrics, group, vpc, subnet, key)
 
     @staticmethod
@@ -209,7 +209,7 @@ class LustreFileSystem(Lustre):
         lustre.mount_name = mount_name
         lustre.dns_name = dns_name or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         lustre.efa, lustre.relatime = efa, relatime
-        lustre._set(file_system_id, LustreMetrics(file_system_id), security_group)
+        lustre._set(file_system_id, LustreMetrics(file_system_id, lustre), security_group)
         message = [f"{file_system_id} exists outside of this app, which neither retains nor guards it"]
         if security_group is None:
             message.append(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
+import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from ultracluster.catalogue.storage import lustre_metadata
@@ -68,6 +69,7 @@ class LustreMetrics(AssociationMetrics):
 
     Args:
         file_system_id: Id, such as `fs-0123456789abcdef0`.
+        owner: The file system, whose Region and account the metrics have. Default: those of their stack.
         metadata_iops: Metadata IOPS, included or provisioned. Without them there is no metric of their utilization. By
             default, not known.
 
@@ -76,8 +78,10 @@ class LustreMetrics(AssociationMetrics):
 
     minutes = 1
 
-    def __init__(self, file_system_id: str, *, metadata_iops: int | None = None) -> None:
-        super().__init__(file_system_id)
+    def __init__(
+        self, file_system_id: str, owner: cdk.IResource | None = None, *, metadata_iops: int | None = None
+    ) -> None:
+        super().__init__(file_system_id, owner)
         self._metadata_iops = metadata_iops
 
     def metric_free_capacity(self) -> cloudwatch.IMetric:

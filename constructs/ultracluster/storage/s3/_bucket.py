@@ -7,6 +7,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.cloudwatch import MetricEnvironment
 from ultracluster.planning.s3 import existing_bucket_problems
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
@@ -93,12 +94,15 @@ class BucketMetrics:
         return self._metric("NumberOfObjects", "AllStorageTypes")
 
     def _metric(self, name: str, storage_type: str) -> cloudwatch.Metric:
+        environment = MetricEnvironment.of(self._bucket)
         return cloudwatch.Metric(
             namespace="AWS/S3",
             metric_name=name,
             dimensions_map={"BucketName": self._bucket.bucket_name, "StorageType": storage_type},
             statistic="Average",
             period=cdk.Duration.days(1),
+            region=environment.region,
+            account=environment.account,
         )
 
 
