@@ -12,9 +12,9 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from aws_cdk import aws_ec2 as ec2
 from typer.testing import CliRunner
 
-import ultracluster.boot.scripts
 from support import ROOT
 from ultracluster import clusterfile, network, orchestration, storage
+from ultracluster.boot import scripts
 from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.eks import KubernetesCluster, KubernetesPlatform
@@ -25,7 +25,6 @@ TEXT = (ROOT / "examples" / "eks-minimal.yaml").read_text()
 ARGO_CD = """platform: argo-cd, argo-cd: {
   identity-center: "arn:aws:sso:::instance/ssoins-0123456789abcdef", admins: [906749b5-c0a1-70b4-1b2c-0123456789ab],
   repository: "https://github.com/acme/clusters.git"}, admins:"""
-SCRIPT = Path(ultracluster.boot.scripts.__file__).parent / "apply-platform.sh"
 Template = dict[str, dict[str, Any]]
 
 
@@ -87,7 +86,7 @@ def test_the_source_of_the_pipeline_is_the_script_of_the_admin_host() -> None:
     archive = zipfile.ZipFile(synthesised()[1] / f"asset.{stages('Build')['Source']['S3ObjectKey']}")
     steps = yaml.safe_load(archive.read("buildspec.yml"))["phases"]
     assert steps["build"]["commands"] == ["bash apply-platform.sh"]
-    assert archive.read("apply-platform.sh").decode().strip() == SCRIPT.read_text().strip()
+    assert archive.read("apply-platform.sh").decode().strip() == scripts.text("apply-platform.sh").strip()
     # What the script reads; CodeBuild sets the Region.
     assert set(environment("Build")) == {
         *("CLUSTER", "BUNDLE", "BUNDLE_SHA256", "TOOLS", "TOOLS_SHA256", "VALUES", "HANDLE", "TOPIC")
