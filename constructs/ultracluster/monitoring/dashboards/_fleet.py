@@ -41,7 +41,8 @@ FLEET = Dashboard(
         ),
         "Health": (
             table("Problems", "One line for each thing that is wrong with a node. The problem is the name of an "
-                  "alert, which has a runbook. An empty table is a healthy fleet.",
+                  "alert, which has a runbook. XIDs of programs are listed, and not counted above. An empty table is "
+                  "a healthy fleet.",
                   (of("ultracluster_node_problem",
                       over="max by (instance, node, problem, group, xid, path) ({})"),),
                   columns={"instance": "Node", "node": "Name", "problem": "Problem", "group": "Group", "xid": "XID",
