@@ -78,7 +78,7 @@ class LocalCloud:
             moto = DomainDispatcherApplication(create_backend_app)
             custom = CustomResourceDriver(self.stacks, self.journal, self.answers, self.environment)
             engine = Engine(self.stacks, self.journal, custom, self.update_rules, self.template_rules, self.faults)
-            front = Front(CloudFormationApi(engine), self.answers, self.grafana, moto)
+            front = Front(CloudFormationApi(engine), self.stacks, self.answers, self.grafana, moto)
             self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=Handler)
             self.answers.endpoint = f"http://localhost:{self._server.server_port}"
             self.grafana.endpoint = self.endpoint

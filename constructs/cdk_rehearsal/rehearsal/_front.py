@@ -14,10 +14,12 @@ from moto.iam.models import get_account_id_from
 from werkzeug.datastructures import Headers, MultiDict
 
 from cdk_rehearsal.rehearsal import _grafana_stand_in as grafana_stand_in
+from cdk_rehearsal.rehearsal import _pcs_stand_in as pcs_stand_in
 from cdk_rehearsal.rehearsal._answers import PATH, Answers
 from cdk_rehearsal.rehearsal._api import CloudFormationApi
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._errors import TemplateError
+from cdk_rehearsal.rehearsal._state import Stacks
 
 # The access key of a rehearsal names the account that it is for; moto makes others when a role is assumed.
 KEY_PREFIX = "REHEARSAL"
@@ -33,6 +35,7 @@ class Front:
     """A WSGI application. `moto` answers what the others do not."""
 
     api: CloudFormationApi
+    stacks: Stacks
     answers: Answers
     grafana: grafana_stand_in.GrafanaStandIn
     moto: Application
@@ -49,15 +52,18 @@ class Front:
         account = _account(match[1]) if match else None
         if account and match and match[3] == "cloudformation":
             return self._cloudformation(environ, start_response, account, match[2])
+        if account and match and match[3] == "pcs":
+            operation = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
+            place = Environment(account=account, region=match[2])
+            return _json(start_response, *pcs_stand_in.answer(self.stacks, place, operation, _body(environ)))
         if account:
             environ["HTTP_X_MOTO_ACCOUNT_ID"] = account
         return self.moto(environ, start_response)
 
     def _stand_in(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         answer = grafana_stand_in.answer(self.grafana, environ, _body(environ))
-        status, content = answer or ("404 Not Found", b'{"message": "the stand-in for Grafana has no such operation"}')
-        start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
-        return [content]
+        missing = ("404 Not Found", b'{"message": "the stand-in for Grafana has no such operation"}')
+        return _json(start_response, *(answer or missing))
 
     def _cloudformation(
         self, environ: dict[str, Any], start_response: StartResponse, account: str, region: str
@@ -95,6 +101,11 @@ def _account(access_key: str) -> str:
     if access_key.startswith(KEY_PREFIX):
         return access_key.removeprefix(KEY_PREFIX)
     return get_account_id_from(access_key)
+
+
+def _json(start_response: StartResponse, status: str, content: bytes) -> Iterable[bytes]:
+    start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
+    return [content]
 
 
 def _body(environ: dict[str, Any]) -> bytes:

@@ -39,7 +39,7 @@ class Inventory:
         for stack in self.stacks.living(environment) if value is not None else ():
             for resource in (stack.resources | stack.pending).values():
                 properties = resource.blueprint.properties
-                if properties.get(property) == value if property else value in _ids(resource):
+                if properties.get(property) == value if property else value in ids_of(resource):
                     return f"{stack.name}/{resource.blueprint.logical_id}", properties
         return None
 
@@ -95,7 +95,7 @@ def _place(blueprint: Blueprint) -> str:
     return f"{blueprint.stack_name}/{blueprint.logical_id}"
 
 
-def _ids(resource: Resource) -> Iterator[str]:
+def ids_of(resource: Resource) -> Iterator[str]:
     """Yield the ids of a resource: what `Ref` gives, and the attribute `Id` of types whose `Ref` is an ARN."""
     yield resource.physical_id
     if resource.maker is Maker.SCHEMA and resource.blueprint.type.attribute("Id"):

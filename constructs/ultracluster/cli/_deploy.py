@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli._active_queues import not_active, updates_cluster
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
@@ -29,6 +30,7 @@ from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack, CdkCli, ChangeSets, Comparison
     from cdk_rehearsal.guard import Finding, Report
+    from ultracluster.clusterfile import ClusterFile
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file.")]
 _App = Annotated[
@@ -254,7 +256,8 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     change_sets=changes.changes,
                 )
                 ended = ended_updates(cluster, report, sides.deployed, synthesised_at)
-                report = replace(report, broken=(*report.broken, *ended))
+                waits = _not_active(cluster) if updates_cluster(report) else ()
+                report = replace(report, broken=(*report.broken, *ended, *waits))
             yield _Plan(
                 stacks=stacks,
                 sides=sides,
@@ -271,6 +274,16 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             fail(str(error))
         except (BotoCoreError, ClientError) as error:
             fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")
+
+
+def _not_active(cluster: "ClusterFile") -> list[str]:
+    from botocore.exceptions import ClientError
+
+    try:
+        return not_active(cluster.name, _client, cluster.region)
+    except ClientError as error:
+        typer.echo(f"warning: the states of queues and node groups were not read: {error}", err=True)
+        return []
 
 
 def _client(service: str, region: str | None) -> Any:

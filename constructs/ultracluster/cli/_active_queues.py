@@ -1,0 +1,46 @@
+"""States of the queues and node groups of AWS PCS, before an update of their cluster."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.guard import Report
+
+_TYPE = "AWS::PCS::Cluster"
+_LISTS = {
+    "node group": ("list_compute_node_groups", "computeNodeGroups"),
+    "queue": ("list_queues", "queues"),
+}
+
+
+def updates_cluster(report: "Report") -> bool:
+    """Return whether an update changes the cluster of AWS PCS in place."""
+    return any(finding.type == _TYPE and not finding.harmful for finding in report.findings)
+
+
+def not_active(name: str, client: Callable[[str, str], Any], region: str) -> list[str]:
+    """Return a line for each queue and node group of a cluster that keeps AWS PCS from updating the cluster.
+
+    Args:
+        name: Name of the cluster.
+        client: Creates clients; needs pcs:ListComputeNodeGroups and pcs:ListQueues.
+        region: Region of the cluster.
+
+    Raises:
+        ClientError: If the credentials may not list them, or there is no such cluster.
+
+    See: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_clusters_update_procedure.html (read 2026-11-26)
+    """
+    pcs = client("pcs", region)
+    states = {
+        f"{kind} {row['name']}": row["status"]
+        for kind, (operation, key) in _LISTS.items()
+        for page in pcs.get_paginator(operation).paginate(clusterIdentifier=name)
+        for row in page[key]
+    }
+    return [
+        f"pcs-not-active: {what} of {name} is {state}, and AWS PCS updates a cluster only while all are ACTIVE: "
+        + ("update or remove it first" if state.endswith("FAILED") else "wait, and deploy again")
+        for what, state in states.items()
+        if state != "ACTIVE"
+    ]
