@@ -155,6 +155,16 @@ def test_reports_all_invalid_choices_at_once() -> None:
     assert errors[0].endswith("; without `tier` any size will do")
 
 
+def test_a_size_with_a_tier_does_not_remove_efa_without_a_word() -> None:
+    tier = ", tier: 1000 MB/s/TiB, capacity: 45600 GiB"
+    (error,) = wrong(GOAL + tier)
+    assert error.startswith("capacity: ")
+    assert error.endswith("AWS recommends EFA above 10 GB/s: write efa: false for a file system without it")
+    assert not spec(f"{GOAL}{tier}, efa: false").efa
+    # Below 10 GB/s, or with nodes that have no EFA for it, nothing is lost.
+    assert not spec("throughput: 9 GB/s" + tier).efa
+
+
 def test_rejects_choices_for_an_existing_file_system() -> None:
     existing = "existing: {id: fs-0123456789abcdef0, mount-name: fsx}"
     errors = wrong(f"{existing}, read-cache: 1 TiB, lustre-version: 2.12, deployment-type: SCRATCH_2")

@@ -27,7 +27,7 @@ from ultracluster.planning.lustre import (
     LUSTRE_SOLD,
     LustreOffer,
     LustreOverrides,
-    LustreSpec,
+    LustrePlan,
     check_capacity,
     checkpoint_times,
     kind_of,
@@ -139,7 +139,7 @@ def check_lustre(draft: Draft) -> Iterator[Problem]:
         yield _unsold(lustre, str(error))
         return
     if plan is not None:
-        yield from _check_shape(lustre, plan.spec)
+        yield from _check_shape(lustre, plan, offer)
 
 
 def _unsold(lustre: Lustre, message: str) -> Problem:
@@ -160,11 +160,19 @@ def _unsold(lustre: Lustre, message: str) -> Problem:
     return _SOLD(_PATH, message, at_key=True)
 
 
-def _check_shape(lustre: Lustre, spec: LustreSpec) -> Iterator[Problem]:
+def _check_shape(lustre: Lustre, plan: LustrePlan, offer: LustreOffer) -> Iterator[Problem]:
     if lustre.capacity is None or lustre.tier is None or lustre.throughput is None:
         return
-    for message in check_capacity(lustre.capacity.gib, tier=lustre.tier.mb_per_s_per_tib, efa=spec.efa):
-        remedy = "; without `tier` any size will do" + (", and without EFA the steps are smaller" if spec.efa else "")
+    clients, efa = plan.goal.clients, plan.spec.efa
+    # A size that only file systems without EFA have must not be the reason why there is none.
+    lost = not efa and lustre.efa is None and offer.efa and needs_efa(plan.goal)
+    lost = lost and (clients is None or clients.can_use_efa)
+    for message in check_capacity(lustre.capacity.gib, tier=lustre.tier.mb_per_s_per_tib, efa=efa or lost):
+        remedy = "; without `tier` any size will do"
+        if lost:
+            remedy += "; AWS recommends EFA above 10 GB/s: write efa: false for a file system without it"
+        elif efa:
+            remedy += ", and without EFA the steps are smaller"
         yield _SOLD((*_PATH, "capacity"), message + remedy)
         return
 
