@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ultracluster.boot import scripts
 
@@ -98,6 +99,7 @@ def slurmd_drop_in(name: str, text: str) -> tuple[NodeFile, NodeFile]:
     return shared, versioned
 
 
+@cache
 def without_comments(script: str) -> str:
     """Return a script without comment lines, a quarter of its length: user data is limited."""
     first, *rest = script.splitlines(keepends=True)

@@ -9,7 +9,6 @@ from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._job_files import jobs_directory
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._pcs_queue import PcsQueue
-from ultracluster.workloads import slurm_jobs
 
 
 def controller_outputs(controller: IPcsCluster, region: str) -> list[Output]:
@@ -28,7 +27,11 @@ def controller_outputs(controller: IPcsCluster, region: str) -> list[Output]:
 
 
 def node_outputs(
-    cluster: ClusterFile, groups: Mapping[str, PcsComputeNodeGroup], queues: Mapping[str, PcsQueue]
+    cluster: ClusterFile,
+    groups: Mapping[str, PcsComputeNodeGroup],
+    queues: Mapping[str, PcsQueue],
+    *,
+    has_jobs: bool,
 ) -> list[Output]:
     """Return the outputs that a person or a job script needs of the nodes.
 
@@ -61,7 +64,7 @@ def node_outputs(
         outputs.append(Output("CapacityEnds", description, "; ".join(ends)))
     if "login" in groups:
         outputs += _login(cluster, groups["login"])
-    if slurm_jobs(cluster):
+    if has_jobs:
         description = "Job files of this cluster, on its nodes; submit: sbatch QUEUE/JOB.sbatch"
         outputs.append(Output("JobFiles", description, f"{jobs_directory(cluster)}/current"))
     return outputs

@@ -85,6 +85,7 @@ class SlurmCluster(Construct):
         #: Node groups by name; `login` is the group of the login nodes.
         self.node_groups: dict[str, PcsComputeNodeGroup] = {}
         self._queues: dict[str, PcsQueue] = {}
+        self._has_jobs = False
         self._canaries: dict[str, NodeCanary] = {}
         self._in_place: dict[str, tuple[NodeFile, ...]] = {}
         #: Role of the login nodes; that of the other nodes is the controller's `node_role`.
@@ -101,7 +102,7 @@ class SlurmCluster(Construct):
     @property
     def node_outputs(self) -> list[Output]:
         """Outputs of the nodes."""
-        outputs = node_outputs(self._cluster, self.node_groups, self._queues)
+        outputs = node_outputs(self._cluster, self.node_groups, self._queues, has_jobs=self._has_jobs)
         return [*outputs, *self._policies.outputs(self._cluster)] if self._policies else outputs
 
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
@@ -132,7 +133,8 @@ class SlurmCluster(Construct):
         scopes = {group.name: scope for group in cluster.node_groups} | dict(others or {})
         add_warnings(scope, cluster)
         jobs = slurm_jobs(cluster)
-        groups[LOGIN] = self._login(scope, has_jobs=bool(jobs))
+        self._has_jobs = bool(jobs)
+        groups[LOGIN] = self._login(scope)
         if jobs:
             files = job_files(scope, cluster, (*jobs, *job_helpers()), login_role=self.login_role)
             groups[LOGIN].node.add_dependency(*files.ready)
@@ -175,7 +177,7 @@ class SlurmCluster(Construct):
             node_group.node.add_dependency(*dependencies)
         drain_blocks(scope, scopes, cluster, self.controller, groups)
 
-    def _login(self, scope: Construct, *, has_jobs: bool) -> PcsComputeNodeGroup:
+    def _login(self, scope: Construct) -> PcsComputeNodeGroup:
         cluster, network, login = self._cluster, self._network, self._cluster.slurm.login
         jobs = jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster))
         zone = cluster.network.control_plane_zone or cluster.zone
@@ -185,7 +187,7 @@ class SlurmCluster(Construct):
             cluster.service_type,
             group=LOGIN,
             zone=zone,
-            extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if has_jobs else [])],
+            extra=[*slurm_collectors(cluster, cluster.service_type), *([jobs] if self._has_jobs else [])],
         )
         self._in_place[LOGIN] = boot.in_place
         return PcsLoginNodeGroup(

@@ -3,6 +3,7 @@
 import re
 import shlex
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Literal
 
@@ -276,6 +277,7 @@ def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
     return ["run_is_given=${RUN:+yes}", f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"']
 
 
+@cache
 def _body(name: str) -> str:
     path = name if "/" in name else f"slurm/{name}"
     text = resources.files(__package__).joinpath(*path.split("/")).read_text(encoding="utf-8")
