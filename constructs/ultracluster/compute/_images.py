@@ -5,7 +5,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import Architecture, ImageFamily, image_parameter
-from ultracluster.planning import once
+from ultracluster.planning import once, stack_of
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import shared
 
@@ -39,7 +39,7 @@ def image_id(scope: Construct, image: Image) -> str:
     if image.id is not None:
         return image.id
     assert image.parameter is not None
-    stack = cdk.Stack.of(scope)
+    stack: cdk.Stack = stack_of(scope)
     ids = _ids(stack)
     if image.parameter in ids:
         return ids[image.parameter]

@@ -76,17 +76,25 @@ def reservation(purchased: Purchase) -> ec2.CfnLaunchTemplate.CapacityReservatio
     )
 
 
-def network_interface(
-    row: Interface, group_ids: list[str], subnet_id: str | None
-) -> ec2.CfnLaunchTemplate.NetworkInterfaceProperty:
-    """Return a network interface of a node."""
-    return _L1.NetworkInterfaceProperty(
-        network_card_index=row.card,
-        device_index=row.device,
-        interface_type=row.kind,
-        groups=group_ids,
-        subnet_id=subnet_id,
-        delete_on_termination=True,
+def network_interfaces(rows: Iterable[Interface], group_ids: list[str], subnet_id: str | None) -> cdk.IResolvable:
+    """Return the network interfaces of a node.
+
+    A node has up to 32. As `NetworkInterfaceProperty`, whose fields jsii checks one by one, they took 9 ms of each
+    node group (2026-11-27).
+    """
+    subnet = {} if subnet_id is None else {"subnetId": subnet_id}
+    return cdk.Token.as_any(
+        [
+            {
+                "networkCardIndex": row.card,
+                "deviceIndex": row.device,
+                "interfaceType": row.kind,
+                "groups": group_ids,
+                **subnet,
+                "deleteOnTermination": True,
+            }
+            for row in rows
+        ]
     )
 
 

@@ -31,7 +31,7 @@ from ultracluster.compute._launch_template_fields import (
     disk,
     market_options,
     metadata_options,
-    network_interface,
+    network_interfaces,
     reservation,
     security_group_id,
     subnet_id,
@@ -134,7 +134,7 @@ class NodeGroupTemplate(cdk.Resource):
         record = errors.take(lambda: read_instance_type(instance_type), None, UNKNOWN_TYPE)
         errors.messages += [*check_groups(groups, subnet), *check_user_data(user_data)]
         errors.messages += check_service(service, subnet, self._access.instance_profile)
-        errors.messages += check_same_region(self, {"root_volume.key": root.key, "subnet": subnet})
+        errors.messages += check_same_region(scope, {"root_volume.key": root.key, "subnet": subnet})
         if record is None:
             errors.check(self)
         assert record is not None
@@ -168,7 +168,7 @@ class NodeGroupTemplate(cdk.Resource):
             self._tags.set_tag(key, value)
         profile = self._access.instance_profile
         self._role = None if profile is None else profile.role
-        self.resource = self._launch_template(user_data, root)
+        self.resource = self._launch_template(scope, user_data, root)
         if record.declared or record.ultraservers:
             # cfn-lint takes its types from price lists, which have neither new types nor UltraServers (1.58, 2026-11).
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
@@ -253,7 +253,9 @@ class NodeGroupTemplate(cdk.Resource):
             case _:
                 return new_placement_group(self, ec2.PlacementGroupStrategy[placed.upper()])
 
-    def _launch_template(self, user_data: ec2.UserData | str | None, root: RootVolume) -> ec2.CfnLaunchTemplate:
+    def _launch_template(
+        self, scope: Construct, user_data: ec2.UserData | str | None, root: RootVolume
+    ) -> ec2.CfnLaunchTemplate:
         profile = self._access.instance_profile
         group_ids = [security_group_id(group) for group in self.security_groups]
         # Tags and commands may be added until synthesis. Node renders the tags: a callback of Python takes four calls.
@@ -266,13 +268,13 @@ class NodeGroupTemplate(cdk.Resource):
             launch_template_data=_L1.LaunchTemplateDataProperty(
                 instance_type=self.instance_type.name,
                 # PCS takes the image of the compute node group, not of its template.
-                image_id=image_id(self, self.image) if self.image and self.service != "pcs" else None,
+                image_id=image_id(scope, self.image) if self.image and self.service != "pcs" else None,
                 key_name=self._access.key_name,
                 iam_instance_profile=None
                 if profile is None
                 else _L1.IamInstanceProfileProperty(arn=profile.instance_profile_arn),
                 user_data=None if text is None else cdk.Fn.base64(text),
-                network_interfaces=[network_interface(row, group_ids, self.subnet_id) for row in self.interfaces],
+                network_interfaces=network_interfaces(self.interfaces, group_ids, self.subnet_id),
                 instance_market_options=market_options(self.purchase),
                 capacity_reservation_specification=reservation(self.purchase),
                 placement=None

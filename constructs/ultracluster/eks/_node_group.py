@@ -17,13 +17,18 @@ from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
 from ultracluster.kubernetes import GROUP_LABEL
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning import arn_problem, as_list, checked, known, shown, token_errors
+from ultracluster.planning import arn_problem, as_list, checked, known, once, shown, token_errors
 from ultracluster.planning.capacity import Block, OnDemand, Spot, check_count, waits
 from ultracluster.rules import Refusal
 
 _L1 = eks.CfnNodegroup
 _ARN = "arn:aws:eks:REGION:ACCOUNT:nodegroup/CLUSTER/NAME/ID"
 _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+
+# Groups share them, and Node takes two calls for an attribute of an imported resource.
+_cluster_name = once(lambda cluster: cluster.cluster_name)
+_role_arn = once(lambda role: role.role_arn)
+_subnet_id = once(lambda subnet: subnet.subnet_id)
 
 #: Port of the kubelet. https://kubernetes.io/docs/reference/networking/ports-and-protocols/
 KUBELET_PORT = 10250
@@ -165,10 +170,10 @@ class EksNodeGroup(_EksNodeGroupBase):
         self.resource = _L1(
             self,
             "Resource",
-            cluster_name=cluster.cluster_name,
+            cluster_name=_cluster_name(cluster),
             nodegroup_name=name,
-            node_role=node_role.role_arn,
-            subnets=[each.subnet_id for each in several],
+            node_role=_role_arn(node_role),
+            subnets=[_subnet_id(each) for each in several],
             # EKS refuses a type of image beside an image in the template, and an instance type in both places.
             ami_type=None if template.image else ami_type(os, template.instance_type),
             version=version,

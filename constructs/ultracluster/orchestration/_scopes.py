@@ -9,8 +9,12 @@ def child_scope(scope: Construct, name: str) -> Construct:
     """Return the child construct of a name, and create it if it does not exist."""
     children = _children(scope)
     if name not in children:
-        child = scope.node.try_find_child(name)
-        children[name] = child if isinstance(child, Construct) else Construct(scope, name)
+        try:
+            children[name] = Construct(scope, name)
+        except RuntimeError:  # It exists. To look first takes two calls of Node for each node group.
+            child = scope.node.find_child(name)
+            assert isinstance(child, Construct)
+            children[name] = child
     return children[name]
 
 

@@ -13,6 +13,7 @@ from ultracluster.planning._plan import Plan as Plan
 from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
 from ultracluster.planning._regions import region_of as region_of
 from ultracluster.planning._regions import security_groups as security_groups
+from ultracluster.planning._regions import stack_of as stack_of
 from ultracluster.planning._regions import zone_problems as zone_problems
 from ultracluster.planning._texts import DOMAIN as DOMAIN
 from ultracluster.planning._texts import EMAIL as EMAIL

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._once import once
@@ -36,19 +37,26 @@ _REGIONAL = (
 )
 
 
-def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
+# Of constructs that are created here: Node takes three calls to answer what their scope shows.
+_created_in: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+
+def region_errors(scope: Any, values: Mapping[str, object], *, created: object = None) -> list[Message]:
     """Return a sentence for each resource of one region that is in another region than the stack of a scope.
 
     Args:
         scope: Scope of the construct that takes them.
         values: Its arguments, by name. Lists, mappings and fields of dataclasses are searched too.
+        created: The construct, if it is created and not imported.
     """
     resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
     if not resources:
         return []
-    region = _region_of_stack(scope)
-    if region is None or not known(region):
+    stack = stack_of(scope)
+    if stack is None or not known(region := _region_of_stack(stack)):
         return []
+    if created is not None:
+        _created_in[created] = region
     return [
         OTHER_REGION(f"{name} must be in {region}, the Region of the stack, got a resource in {there}")
         for name, resource in resources
@@ -57,15 +65,22 @@ def region_errors(scope: Any, values: Mapping[str, object]) -> list[Message]:
 
 
 @once
-def _region_of_stack(scope: Any) -> str | None:
-    stack = next((each for each in reversed(scope.node.scopes) if hasattr(type(each), "stack_name")), None)
-    return None if stack is None else stack.region
+def stack_of(construct: Any) -> Any:
+    """Return the stack of a construct, or None."""
+    return next((each for each in reversed(construct.node.scopes) if hasattr(type(each), "stack_name")), None)
+
+
+@once
+def _region_of_stack(stack: Any) -> str:
+    return str(stack.region)
 
 
 @once
 def region_of(resource: Any) -> str:
     """Return the region of a stack or resource; may be a token."""
-    return str(resource.env.region)
+    if hasattr(type(resource), "stack_name"):
+        return _region_of_stack(resource)
+    return _created_in.get(resource) or str(resource.env.region)
 
 
 def security_groups(value: Any) -> list[Any]:

@@ -148,12 +148,12 @@ def checked_except(*unchecked: str) -> Callable[[Callable[_P, _T]], Callable[_P,
                 for name, value in signature.bind(*args, **kwargs).arguments.items()
                 if name not in unchecked
             }
-            given.pop("self", None)
+            created = given.pop("self", None)
             errors = [*type_errors(create, given), *_id_errors(given["id"])]
             if getattr(given.get("removal_policy"), "name", None) == "SNAPSHOT":
                 allowed = "RETAIN_ON_UPDATE_OR_DELETE, RETAIN or DESTROY"
                 errors.append(_REMOVAL_POLICY(f"removal_policy must be {allowed}, got SNAPSHOT"))
-            errors = errors or [*region_errors(given["scope"], given)]
+            errors = errors or [*region_errors(given["scope"], given, created=created)]
             if errors:
                 raise Refusal(_path(given), errors)
             if not (unusable := _text_errors(signature, given)):

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-import aws_cdk as cdk
 from aws_cdk.interfaces import IEnvironmentAware
 from constructs import IConstruct
 
-from ultracluster.planning import OTHER_REGION, known, region_of
+from ultracluster.planning import OTHER_REGION, known, region_of, stack_of
 from ultracluster.rules import Message
 
 
@@ -16,14 +15,14 @@ def check_same_region(scope: IConstruct, resources: Mapping[str, IEnvironmentAwa
     A region that is a token is not compared.
 
     Args:
-        scope: The construct that uses the resources.
+        scope: The construct that uses the resources, or its scope, whose stack is known already.
         resources: The resources, by the name of the argument that they come from; None is skipped.
 
     Returns:
         One problem for each resource of another region; empty if none is known to be.
     """
     given = {argument: resource for argument, resource in resources.items() if resource is not None}
-    if not given or not known(region := region_of(cdk.Stack.of(scope))):
+    if not given or (stack := stack_of(scope)) is None or not known(region := region_of(stack)):
         return []
     return [
         OTHER_REGION(f"{argument} must be in {region}, the Region of the stack, got a resource in {there}")

@@ -171,7 +171,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             "Resource",
             cluster_id=cluster.cluster_id,
             name=name,
-            ami_id=image_id(self, template.image),
+            ami_id=image_id(scope, template.image),
             iam_instance_profile_arn=(instance_profile or cluster).instance_profile_arn,
             subnet_ids=[template.subnet_id],
             purchase_option=str(setting[1]) if setting else None,

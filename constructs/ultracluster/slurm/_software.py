@@ -3,7 +3,10 @@
 from ultracluster.boot import LUSTRE_EFA_UNIT, BootScript, SoftwareItem, software_script
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.planning import once
 from ultracluster.storage import Storage
+
+_name = once(lambda bucket: bucket.bucket.bucket_name)
 
 
 def node_software(cluster: ClusterFile, storage: Storage, instance_type: InstanceType, *, zone: str) -> BootScript:
@@ -32,7 +35,7 @@ def node_software(cluster: ClusterFile, storage: Storage, instance_type: Instanc
         *items,
         architecture=instance_type.architecture,
         slurm_version=cluster.slurm.version,
-        bucket=None if bucket is None else bucket.bucket.bucket_name,
+        bucket=None if bucket is None else _name(bucket),
         region=cluster.region,
         internet=cluster.network.internet,
     )
