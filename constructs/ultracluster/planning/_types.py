@@ -15,6 +15,7 @@ from typing import (
     ParamSpec,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -77,28 +78,55 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
         owner: Function or class that declares the arguments.
         values: The arguments, by name.
     """
-    # Neither a model of pydantic nor its plugins load for a value without fields.
     if not values:
         return []
-    from pydantic import ValidationError
-
     # The CDK encodes a token as a float below this number.
     tokens = [name for name, value in values.items() if isinstance(value, float) and value < -1e280]
     messages: list[str] = [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
+    given, hints = {name: value for name, value in values.items() if name not in tokens}, _hints(owner)
+    # A model of pydantic for each constructor took 2 % of a synthesis (2026-11-27), and only errors need one.
+    if not all(name in hints and _fits(hints[name], value) for name, value in given.items()):
+        messages += _pydantic_errors(owner, given)
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and _HALF.search(value)}
+    messages += [f"{name} must be text of UTF-8, got {shown(value)}" for name, value in texts.items()]
+    return messages or [error for name, value in values.items() for error in _field_errors(name, value)]
+
+
+def _pydantic_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list[str]:
+    from pydantic import ValidationError
+
     try:
-        _adapter(owner).validate_python({name: value for name, value in values.items() if name not in tokens})
+        _adapter(owner).validate_python(dict(values))
     except ValidationError as error:
         errors: dict[str, tuple[list[str], object]] = {}
         for detail in error.errors():
             name = str(detail["loc"][0])
             errors.setdefault(name, ([], values[name]))[0].append(_expected(detail))
-        messages += [
+        return [
             f"{name} must be {' or '.join(dict.fromkeys(expected))}, got {shown(value)}"
             for name, (expected, value) in errors.items()
         ]
-    texts = {name: value for name, value in values.items() if isinstance(value, str) and _HALF.search(value)}
-    messages += [f"{name} must be text of UTF-8, got {shown(value)}" for name, value in texts.items()]
-    return messages or [error for name, value in values.items() for error in _field_errors(name, value)]
+    return []
+
+
+def _fits(hint: Any, value: object) -> bool:
+    """Return True for a value that has a type for certain; pydantic decides about all others."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any or origin in (Union, UnionType):
+        return hint is Any or any(_fits(part, value) for part in parts)
+    if hint is str or origin is Literal:
+        return type(value) is str and (value.isascii() or not _HALF.search(value))
+    if origin is Sequence or (origin is tuple and parts[-1:] == (...,)):
+        kinds = (list, tuple) if origin is Sequence else (tuple,)
+        return type(value) in kinds and all(_fits(parts[0], each) for each in cast(Sequence[object], value))
+    if origin is Mapping:
+        return type(value) is dict and all(_fits(parts[0], key) and _fits(parts[1], value[key]) for key in value)
+    if getattr(hint, "_is_protocol", False):
+        return _has_members(hint, value)
+    if not isinstance(hint, type) or issubclass(hint, tuple) or not isinstance(value, hint):
+        return False
+    # Of other classes, such as that of whole numbers, pydantic does not accept each subclass.
+    return type(value) is hint or is_dataclass(hint) or hasattr(hint, "__jsii_type__")
 
 
 def _field_errors(name: str, value: object) -> list[str]:
@@ -200,11 +228,16 @@ def _id_errors(id: object) -> list[str]:
 
 
 @cache
+def _hints(owner: Callable[..., Any]) -> dict[str, Any]:
+    return get_type_hints(owner)
+
+
+@cache
 def _adapter(owner: Callable[..., Any]) -> "TypeAdapter[Any]":
     from pydantic import ConfigDict, TypeAdapter
     from typing_extensions import TypedDict
 
-    hints = {name: _checkable(hint) for name, hint in get_type_hints(owner).items() if get_origin(hint) is not ClassVar}
+    hints = {name: _checkable(hint) for name, hint in _hints(owner).items() if get_origin(hint) is not ClassVar}
     arguments = TypedDict("arguments", hints, total=False)  # type: ignore[misc]  # the fields are not literals
     setattr(arguments, "__pydantic_config__", ConfigDict(strict=True, arbitrary_types_allowed=True))  # noqa: B010
     return TypeAdapter(arguments)
