@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 from ultracluster.catalogue.ec2._instance_type import InstanceType, Kind, NetworkCard
@@ -49,6 +50,12 @@ def interfaces(instance_type: InstanceType | str, layout: Layout = "one-ip") -> 
     record = look_up(instance_type) if isinstance(instance_type, str) else instance_type
     if layout not in LAYOUTS:
         raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {layout!r}")
+    return _interfaces(record, layout)
+
+
+# Each part of a node asks for them: user data, collectors, job files, template.
+@cache
+def _interfaces(record: InstanceType, layout: Layout) -> tuple[Interface, ...]:
     rows = _rows(record, layout)
     problem = _problem(record, layout, rows)
     if problem:
