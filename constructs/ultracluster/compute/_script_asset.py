@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
-from ultracluster.planning import checked, known, text_problem
+from ultracluster.planning import checked, known, once, stack_of, text_problem
 from ultracluster.rules import TOKEN, Refusal
 
 _SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
@@ -67,11 +67,14 @@ class ScriptAsset(Construct):
         #: Location: `s3://BUCKET/KEY`.
         self.url = f"s3://{bucket}/{key}"
         #: ARN of the object.
-        self.arn = cdk.Stack.of(self).format_arn(
-            service="s3", region="", account="", resource=bucket, resource_name=key
-        )
+        self.arn = f"arn:{_partition(stack_of(scope))}:s3:::{bucket}/{key}"
         #: Grants for principals that fetch the script.
         self.grants = ScriptAssetGrants(self.arn)
+
+
+@once
+def _partition(stack: cdk.Stack) -> str:
+    return stack.partition
 
 
 # Many constructs of an app have the same script.

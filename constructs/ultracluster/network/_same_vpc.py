@@ -1,6 +1,7 @@
 """Check that subnets and security groups are in one VPC, as far as it is known at synthesis."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -59,8 +60,12 @@ def _find_vpc(resource: ec2.IVpc | ec2.ISubnet | ec2.ISecurityGroup) -> str | No
             vpc_id = getattr(scope, "vpc_id", None)
     if vpc_id == _LOOKED_UP:
         return None
-    if vpc_id is None or known(vpc_id):
-        return vpc_id
+    return vpc_id if vpc_id is None or known(vpc_id) else _path(vpc_id)
+
+
+# Resources of one VPC have the same token.
+@cache
+def _path(vpc_id: str) -> str | None:
     token = cdk.Tokenization.reverse_complete_string(vpc_id)
     target = token.target if isinstance(token, cdk.Reference) else None
     return target.node.path if isinstance(target, ec2.CfnVPC) else None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import aws_cdk as cdk
 import jsii
@@ -48,6 +49,10 @@ class _PrometheusWorkspaceBase(cdk.Resource):
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The alert manager of the workspace: a service that acts for this workspace alone."""
+        return self._alert_manager
+
+    @cached_property
+    def _alert_manager(self) -> iam.IPrincipal:
         return iam.ServicePrincipal(
             _ALERT_MANAGER,
             conditions={
@@ -168,7 +173,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
     ) -> None:
         super().__init__(scope, id)
         limits = series_limits or {}
-        problems = [*_problems(alias, alert_manager, retention_days, limits), *check_same_region(self, {"key": key})]
+        problems = [*_problems(alias, alert_manager, retention_days, limits), *check_same_region(scope, {"key": key})]
         if problems:
             raise Refusal(self, problems)
         log = vended_log(self, log_retention)

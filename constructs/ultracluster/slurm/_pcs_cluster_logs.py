@@ -67,19 +67,21 @@ class PcsClusterLogs(Construct):
         # under way: https://github.com/hashicorp/terraform-provider-aws/issues/42194 (read 2026-11-26). Besides, a
         # delivery refers to its source by name, which is no reference.
         before: cdk.CfnResource = destination
+        destination_arn = destination.attr_arn
         for kind, log_type in _LOG_TYPES.items():
+            source_name = f"{cluster.cluster_id}-{kind}"
             source = logs.CfnDeliverySource(
                 self,
                 f"{kind}Source",
-                name=f"{cluster.cluster_id}-{kind}",
+                name=source_name,
                 resource_arn=cluster.cluster_arn,
                 log_type=log_type,
             )
             delivery = logs.CfnDelivery(
                 self,
                 f"{kind}Delivery",
-                delivery_source_name=source.name,
-                delivery_destination_arn=destination.attr_arn,
+                delivery_source_name=source_name,
+                delivery_destination_arn=destination_arn,
             )
             source.add_resource_dependency(before)
             delivery.add_resource_dependency(source)

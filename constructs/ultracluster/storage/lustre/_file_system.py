@@ -92,7 +92,7 @@ class LustreFileSystem(Lustre):
             self._reach = partial(check_efa_subnets, subnet)
         errors = [
             *_spec_errors(spec, maintenance, backup_days),
-            *check_same_region(self, {"key": key}),
+            *check_same_region(scope, {"key": key}),
             *check_same_vpc({"vpc": vpc, "subnet": subnet}),
         ]
         if errors:

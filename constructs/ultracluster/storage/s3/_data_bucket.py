@@ -69,7 +69,7 @@ class DataBucket(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         given_logs = None if access_log_bucket is None else unwrapped(access_log_bucket)
-        errors = check_same_region(self, {"key": key, "access_log_bucket": given_logs})
+        errors = check_same_region(scope, {"key": key, "access_log_bucket": given_logs})
         if purpose not in OLD_VERSIONS_DAYS:
             text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, need a LogBucket"
             errors.append(_PURPOSE(text))
