@@ -1,10 +1,12 @@
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from hypothesis import settings
 
+from cdk_rehearsal.deploy import CliProcesses
 from support import templates
 from support.strict_process import StrictProcess
 from support.wheel import Wheel, build
@@ -44,3 +46,16 @@ def strict() -> Iterator[StrictProcess]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Wheel:
     """The wheel that users install."""
     return build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def cli_processes() -> Iterator[CliProcesses]:
+    """Processes of the CDK CLI for all tests of a worker: a start takes a second."""
+    with CliProcesses() as processes:
+        yield processes
+
+
+@pytest.fixture
+def kept_cli(cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rehearsals in the test use the processes of others, and leave theirs to them."""
+    monkeypatch.setattr("cdk_rehearsal.rehearsal._runner.CliProcesses", lambda: nullcontext(cli_processes))

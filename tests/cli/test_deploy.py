@@ -31,17 +31,11 @@ observability: {profile: none}
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[CliProcesses]:
-    with CliProcesses() as processes:
-        yield processes
-
-
-@pytest.fixture(scope="module")
-def cloud(processes: CliProcesses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+def cloud(cli_processes: CliProcesses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
     scratch = tmp_path_factory.mktemp("bootstrap")
     with LocalCloud() as cloud:
         environment = cloud.environment("us-east-2")
-        cli = CdkCli(app=ROOT, environment=environment, scratch=scratch, processes=processes)
+        cli = CdkCli(app=ROOT, environment=environment, scratch=scratch, processes=cli_processes)
         assert cli.bootstrap("123456789012", "us-east-2", lambda line: None).code == 0
         yield cloud
 
@@ -164,10 +158,10 @@ def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(
     assert "Compute-2" not in good.output
 
 
-def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, processes: CliProcesses, tmp_path: Path) -> None:
+def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, cli_processes: CliProcesses, tmp_path: Path) -> None:
     """CloudFormation's events start the runbook of the Network stack, which sets the policy that `deploy` sets."""
     environment = cloud.environment("us-east-2")
-    cli = CdkCli(app=ROOT, environment=environment, scratch=tmp_path, processes=processes)
+    cli = CdkCli(app=ROOT, environment=environment, scratch=tmp_path, processes=cli_processes)
 
     def cdk_deploy(text: str) -> CliResult:
         app = str(synth(clusterfile.loads(text, "x.yaml")).directory)

@@ -145,6 +145,7 @@ def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> Non
     assert json.loads(json.dumps(report.to_dict()))["ok"] is True
 
 
+@pytest.mark.usefixtures("kept_cli")
 def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) -> None:
     app = written_app_in(tmp_path, assembly=broken)
     report = rehearse(app=app, context={"cluster": str(FILE)}, region="us-east-2")
@@ -154,6 +155,7 @@ def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) 
     assert "CREATE_FAILED" in reasons(report)
 
 
+@pytest.mark.usefixtures("kept_cli")
 def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
     # To another subnet with one more node group: what nobody means, and what the guard is for.
     before, after = (lustre_in(f"subnet-{digit * 17}") for digit in "12")

@@ -20,7 +20,7 @@ FILES: dict[tuple[str, ...], int] = {
     ): 110,
     ("tests/guard/test_cluster_edits.py",): 100,
     ("tests/cli/test_init.py", "tests/cli/test_package.py", "tests/examples/test_projects.py"): 80,
-    ("tests/cli/test_rehearsal.py", "tests/cli/test_deploy.py"): 90,
+    ("tests/cli/test_rehearsal.py", "tests/cli/test_deploy.py", "tests/cli/test_failure_steps.py"): 60,
     ("tests/stacks/test_ultra_cluster.py",): 35,
     ("tests/docs/test_reference.py",): 35,
     ("tests/house/test_contract.py",): 30,
