@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cdk_rehearsal.guard import Fate, Report, compare
-from ultracluster.cli._verdict import jobs_sentence
+from ultracluster.cli._verdict import jobs_sentence, refusal
 from ultracluster.testing import IN_PLACE, UPDATE_RULES
 
 DRAIN = {"Arn": "arn:aws:scheduler:::aws-sdk:ssm:sendCommand", "RoleArn": "arn:aws:iam::123456789012:role/drain"}
@@ -109,3 +109,54 @@ def test_drains_that_move_or_go_and_addresses_that_change_are_named(
 def test_other_schedules_are_not_named() -> None:
     moved = {"Notice": schedule("at(2027-01-19T11:30:00)", NOTICE), "Release": schedule("cron(0 4 * * ? *)")}
     assert report(edited(**moved)).in_place == ()
+
+
+TIERED = {
+    "ThroughputCapacity": 4000,
+    "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"},
+    "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+}
+
+
+def storage(**config: Any) -> dict[str, Any]:
+    properties = {
+        "FileSystemType": "LUSTRE",
+        "SubnetIds": ["subnet-0123456789abcdef0"],
+        "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", **config},
+    }
+    capacity = {} if "ThroughputCapacity" in config else {"StorageCapacity": 4800}
+    kind = {"StorageType": "INTELLIGENT_TIERING"} if "ThroughputCapacity" in config else {"StorageType": "SSD"}
+    kept = dict.fromkeys(("DeletionPolicy", "UpdateReplacePolicy"), "Retain")
+    return {"Lustre": {"Type": "AWS::FSx::FileSystem", **kept, "Properties": {**properties, **capacity, **kind}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"PerUnitStorageThroughput": 250}, {"PerUnitStorageThroughput": 500}),
+        ({"PerUnitStorageThroughput": 250}, {"PerUnitStorageThroughput": 125}),
+        (TIERED, {**TIERED, "ThroughputCapacity": 8000}),
+    ],
+)
+def test_a_file_system_that_is_unavailable_meanwhile_is_refused_like_what_ends_jobs(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    sides = [{"Resources": storage(**side)} for side in (old, new)]
+    result = compare(*sides, running=True, in_place=IN_PLACE)
+    (finding,) = result.refused
+    assert (finding.fate, finding.harmful) == (Fate.UNAVAILABLE, False)
+    assert "unavailable for up to an hour" in result.lines()[0]
+    assert jobs_sentence(result) == "jobs: jobs wait for Lustre, which is unavailable for up to an hour, or fail."
+    assert refusal(result).startswith("refused. If this is intended, and the jobs can end: --allow Lustre")
+    assert compare(*sides, running=True, allow=["Lustre"]).ok
+    assert compare(*sides).ok, "no data is lost"
+    assert [row.logical_id for row in result.in_place] == (["Lustre"] if "PerUnitStorageThroughput" in old else [])
+
+
+def test_more_capacity_at_the_same_tier_interrupts_no_job() -> None:
+    old = {"Resources": storage(PerUnitStorageThroughput=250)}
+    new = copy.deepcopy(old)
+    new["Resources"]["Lustre"]["Properties"]["StorageCapacity"] = 9600
+    result = compare(old, new, running=True, in_place=IN_PLACE)
+    assert (result.refused, result.in_place, result.findings[0].fate) == ((), (), Fate.UPDATED)
+    assert jobs_sentence(result) == "jobs: none ends."

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdk_rehearsal.registry import anywhere
-from cdk_rehearsal.registry._replacement import ONLY_GROWS, REPLACES, UNCHANGEABLE, UpdateFact
+from cdk_rehearsal.registry._replacement import ONLY_GROWS, REPLACES, UNAVAILABLE, UNCHANGEABLE, UpdateFact
 from ultracluster.catalogue.storage import lustre, lustre_metadata
+from ultracluster.planning.lustre import update_effects
 from ultracluster.testing import UPDATE_RULES
 
-TABLES = (REPLACES, UNCHANGEABLE, ONLY_GROWS)
+TABLES = (REPLACES, UNCHANGEABLE, UNAVAILABLE, ONLY_GROWS)
 FACTS = [(kind, fact) for table in TABLES for kind, facts in table.items() for fact in facts]
 LUSTRE = "AWS::FSx::FileSystem"
 
@@ -82,6 +83,54 @@ def test_a_plan_with_another_tier_names_what_keeps_the_tier(planned: tuple[int, 
     assert remedy in reason
     for size in (int(word) for word in re.findall(r"(\d+) GiB", remedy)):
         assert refused(old, file_system(size, 250)) == {}
+
+
+@pytest.mark.parametrize(
+    ("planned", "capacity"),
+    [((12_000, 500), 24_000), ((4_800, 500), 9_600), ((9_600, 125), 9_600), ((5_000, 500), 12_000)],
+)
+def test_without_efa_another_tier_is_accepted_and_the_size_that_keeps_it_is_named(
+    planned: tuple[int, int], capacity: int
+) -> None:
+    old, new = file_system(4800, 250, efa=False), file_system(*planned, efa=False)
+    effects = update_effects(old, new)
+    assert effects == {
+        "LustreConfiguration.PerUnitStorageThroughput": "to grow it without this, keep its tier: write in "
+        f"storage.lustre `tier: 250 MB/s/TiB, capacity: {capacity} GiB`"
+    }
+    assert update_effects(old, file_system(capacity, 250, efa=False)) == {}
+    assert refused(old, file_system(capacity, 250, efa=False)) == {}
+    assert update_effects(file_system(4800, 250), file_system(4800, 500)) == {}, "refused, with its remedy"
+
+
+def cached(size: int | None, mode: str = "USER_PROVISIONED") -> dict[str, Any]:
+    cache = {"SizingMode": mode} | ({"SizeGiB": size} if size else {})
+    config = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000, "DataReadCacheConfiguration": cache}
+    given = {"FileSystemType": "LUSTRE", "StorageType": "INTELLIGENT_TIERING"}
+    return {**given, "LustreConfiguration": config}
+
+
+@pytest.mark.parametrize(
+    ("size", "fits"), [(10_240, True), (10_500, False), (9_217, False), (11_263, False), (9_216, True), (11_264, True)]
+)
+def test_a_read_cache_changes_by_a_tenth_at_least(size: int, fits: bool) -> None:
+    problems = refused(cached(10_240), cached(size))
+    if fits:
+        assert problems == {}
+        return
+    (reason,) = problems.values()
+    assert "to 9,216 GiB at most, or to 11,264 GiB at least" in reason
+
+
+def test_another_read_cache_loses_its_contents() -> None:
+    none = cached(None, "NO_CACHE")
+    for new in (cached(20_480), none):
+        assert refused(cached(10_240), new) == {}
+        assert (
+            "its contents are erased"
+            in update_effects(cached(10_240), new)["LustreConfiguration.DataReadCacheConfiguration"]
+        )
+    assert update_effects(none, none) == {}
 
 
 @pytest.mark.parametrize("efa", [True, False])

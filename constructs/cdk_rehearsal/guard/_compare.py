@@ -108,7 +108,7 @@ def compare(
         if group.causes and (group.type not in USED_BY_JOBS or any(cause.fate in _ENDS for cause in group.causes))
     ]
     harmful = {finding.name: finding for finding in nodes if finding.fate.ends_nodes}
-    harmful |= {finding.name: finding for finding in findings if finding.harmful}
+    harmful |= {finding.name: finding for finding in findings if finding.harmful or finding.fate is Fate.UNAVAILABLE}
     allowed, unused = _allowed(list(harmful.values()), allow, before.templates)
     return Report(
         stateful=count + adopted,

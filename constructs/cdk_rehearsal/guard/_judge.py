@@ -25,7 +25,9 @@ _NESTED = "AWS::CloudFormation::Stack"
 _SNAPSHOT_BY_DEFAULT = ("AWS::RDS::DBCluster", "AWS::RDS::DBInstance")
 _RANKS = {"Delete": 0, "Snapshot": 1, "Retain": 2, "RetainExceptOnCreate": 2}
 _KEPT = 2
-_IN_PLACE = (Fate.UPDATED, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED)
+_IN_PLACE = (
+    *(Fate.UPDATED, Fate.UNAVAILABLE, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED),
+)
 _ORPHANED = "the old one stays, outside every stack, beside a new one"
 _LOST = "the old one is deleted: no UpdateReplacePolicy keeps it"
 
@@ -157,6 +159,9 @@ class Judge:
             yield Cause(fate=Fate.UNKNOWN, property=path, reason=reason)
         for path, why in known.losses(before, after).items():
             yield Cause(fate=Fate.SHRUNK, property=path, reason=f"{_difference(path, before, after).reason}; {why}")
+        for path, why in known.unavailable(before, after).items():
+            reason = f"{_difference(path, before, after).reason}; {why}"
+            yield Cause(fate=Fate.UNAVAILABLE, property=path, reason=reason)
         for path, why in known.fewer_nodes(before, after).items():
             yield Cause(fate=Fate.FEWER, property=path, reason=why)
         for path, why in ended_by_rollback(known.name, before, after).items():

@@ -14,6 +14,7 @@ class Fate(StrEnum):
 
     KEPT = "kept"
     UPDATED = "updated in place"
+    UNAVAILABLE = "unavailable meanwhile"
     RISKED = "ends nodes if it fails"
     TAINTED = "taints nodes"
     DRAINED = "replaces nodes"
@@ -29,11 +30,11 @@ class Fate(StrEnum):
     @property
     def harmful(self) -> bool:
         """True if the guard refuses it unless the user names the resource."""
-        return self not in (*_HARMLESS, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER)
+        return self not in (*_HARMLESS, Fate.UNAVAILABLE, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER)
 
     @property
     def ends_nodes(self) -> bool:
-        """True if running nodes, or jobs on them, end or may end when this happens to a group of nodes."""
+        """True if running nodes, or jobs on them, end or may end when this happens to nodes or data."""
         return self not in (*_HARMLESS, Fate.UNPROTECTED)
 
 
@@ -132,7 +133,13 @@ class Report:
         data = [finding for finding in self.findings if finding.refused]
         names = {finding.name for finding in data}
         ending = [finding for finding in self.nodes if finding.fate.ends_nodes and not finding.allowed]
+        ending += [finding for finding in self.unavailable if not finding.allowed]
         return (*data, *(finding for finding in ending if self.running and finding.name not in names))
+
+    @property
+    def unavailable(self) -> tuple[Finding, ...]:
+        """The resources with data that jobs cannot reach during the update, without those of a worse fate."""
+        return tuple(finding for finding in self.findings if finding.fate is Fate.UNAVAILABLE)
 
     @property
     def ok(self) -> bool:
@@ -171,7 +178,7 @@ class Report:
             f"{finding.name} ({finding.type}): {cause.fate}: {cause.property}: {cause.reason}"
             for finding in self.refused
             for cause in finding.causes
-            if cause.fate.harmful or (finding in self.nodes and cause.fate.ends_nodes)
+            if cause.fate.harmful or (finding in (*self.nodes, *self.unavailable) and cause.fate.ends_nodes)
         ]
         return [*reasons, *self.broken, *(f"--allow {name}: {why}" for name, why in self.unused.items())]
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cdk_rehearsal.registry._normal import values
-from cdk_rehearsal.registry._replacement import LEAST_GROWTH_PERCENT, ONLY_GROWS, UNCHANGEABLE, UpdateFact
+from cdk_rehearsal.registry._replacement import LEAST_GROWTH_PERCENT, ONLY_GROWS, UNAVAILABLE, UNCHANGEABLE, UpdateFact
 
 #: Plug-in for one resource type. It takes the properties before and after an update, with scalars as text
 #: ("43200", "true"), and returns the properties whose change the service rejects, each with the reason.
@@ -43,6 +43,12 @@ def rejections(
             # A plug-in has the remedy of a change that the facts reject already.
             result[path] = f"{result[path]}; {reason}" if path in result else reason
     return result
+
+
+def unavailable(type_name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Return the properties whose change makes the resource unavailable meanwhile, with the reason."""
+    facts = (fact for fact in UNAVAILABLE.get(type_name, ()) if _applies(fact, old))
+    return {fact.path: fact.reason for fact in facts if at(old, fact.path) != at(new, fact.path)}
 
 
 def at(properties: Mapping[str, Any], path: str) -> Any:

@@ -166,6 +166,22 @@ REPLACES_NODES: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     }
 )
 
+#: Resource type -> properties whose change keeps the data, and makes the resource unavailable meanwhile. Not the
+#: capacity of Lustre: AWS documents a few minutes, after which requests succeed by themselves.
+UNAVAILABLE: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
+    {
+        "AWS::FSx::FileSystem": tuple(
+            _each(
+                "FSx exchanges or adds file servers, and the file system is unavailable for up to an hour: running "
+                "jobs wait for it, or fail",
+                f"{_LUSTRE}/managing-throughput-capacity.html",
+                *(_TIER, "LustreConfiguration.ThroughputCapacity"),
+                read_on="2026-11-27",
+            )
+        ),
+    }
+)
+
 #: Resource type -> values that only grow; a smaller one fails the update. Versions grow part by part.
 ONLY_GROWS: Mapping[str, tuple[UpdateFact, ...]] = MappingProxyType(
     {

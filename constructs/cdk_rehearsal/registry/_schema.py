@@ -18,7 +18,7 @@ from cdk_rehearsal.registry._intrinsics import Token
 from cdk_rehearsal.registry._losses import losses
 from cdk_rehearsal.registry._node_groups import fewer_nodes, undocumented
 from cdk_rehearsal.registry._normal import normal, values, walk
-from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections
+from cdk_rehearsal.registry._rejections import NO_RULES, UpdateRules, rejections, unavailable
 from cdk_rehearsal.registry._replacement import FIXED_ATTRIBUTES, REPLACED_BY_POLICY, REPLACES, REPLACES_NODES
 
 
@@ -135,6 +135,10 @@ class ResourceType:
     def losses(self, old: Any, new: Any) -> dict[str, str]:
         """Return the changed properties by which an update in place deletes data, with the reason."""
         return losses(self.name, self.normal(old), self.normal(new))
+
+    def unavailable(self, old: Any, new: Any) -> dict[str, str]:
+        """Return the changed properties that make the resource unavailable meanwhile, with the reason."""
+        return unavailable(self.name, self.normal(old), self.normal(new))
 
     def fewer_nodes(self, old: Any, new: Any) -> dict[str, str]:
         """Return the properties by which a group of nodes shrinks, with the reason."""

@@ -40,7 +40,7 @@ def refusal(report: "Report") -> str:
     lines += report.broken
     if refused := report.refused:
         names = " ".join(f"--allow {finding.name}" for finding in refused)
-        data = any(finding in report.findings for finding in refused)
+        data = any(finding in report.findings and finding.harmful for finding in refused)
         safe = "the data is safe elsewhere" if data else "the jobs can end"
         lines.insert(0, f"refused. If this is intended, and {safe}: {names}")
         if held_groups(report):
@@ -80,6 +80,8 @@ def jobs_sentence(report: "Report") -> str:
     lines = [f"nodes of {', '.join(waits)} are replaced when their jobs have ended"] if waits else []
     lines += [f"jobs on {', '.join(ends)} end"] if ends else []
     lines += [f"jobs on {', '.join(risked)} end if the deployment fails"] if risked else []
+    out = ", ".join(finding.name for finding in report.unavailable)
+    lines += [f"jobs wait for {out}, which is unavailable for up to an hour, or fail"] if out else []
     lines += [f"jobs lose their way to the internet with {', '.join(used)}"] if used else []
     lines += [f"jobs on {', '.join(tainted)} do not tolerate a new taint"] if tainted else []
     return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."

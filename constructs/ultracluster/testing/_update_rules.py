@@ -21,6 +21,12 @@ UPDATE_RULES: Mapping[str, tuple[Callable[[_Properties, _Properties], Mapping[st
 )
 
 
+def _noticed_file_system(old: _Properties, new: _Properties) -> dict[str, str]:
+    from ultracluster.planning.lustre import update_effects
+
+    return update_effects(old, new)
+
+
 def _node_scripts(old: _Properties, new: _Properties) -> dict[str, str]:
     from ultracluster.boot import UPDATE_MINUTES, node_scripts_parameter
 
@@ -54,6 +60,7 @@ def _subscription(old: _Properties, new: _Properties) -> dict[str, str]:
 #: Argument `in_place` of `guard.compare`.
 IN_PLACE: Mapping[str, tuple[Callable[[_Properties, _Properties], Mapping[str, str]], ...]] = MappingProxyType(
     {
+        "AWS::FSx::FileSystem": (_noticed_file_system,),
         "AWS::SSM::Parameter": (_node_scripts,),
         "AWS::Scheduler::Schedule": (_drain,),
         "AWS::SNS::Subscription": (_subscription,),

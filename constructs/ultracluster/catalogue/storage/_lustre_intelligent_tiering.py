@@ -18,6 +18,9 @@ _GUIDE = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html",
     read_on="2026-11-21",
 )
+_CACHE_GUIDE = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-ssd-read-cache.html", read_on="2026-11-27"
+)
 
 #: ThroughputCapacity in MB/s comes in multiples of this; each is one storage server, with EFA as without.
 STEP_MB_PER_S: Annotated[int, Stated(_GUIDE, "MB/s")] = 4_000
@@ -39,6 +42,8 @@ READ_CACHE_MODES: Annotated[tuple[ReadCacheMode, ...], Stated(_GUIDE, columns="m
 READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 20_000
 LEAST_READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 32
 MOST_READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 131_072
+# Change of its size; a smaller one fails.
+LEAST_READ_CACHE_CHANGE_PERCENT: Annotated[int, Stated(_CACHE_GUIDE, "percent")] = 10
 
 # IOPS of the SSD read cache: so many for each GiB, and so many at most for each step.
 READ_CACHE_IOPS_PER_GIB: Annotated[int, Stated(_GUIDE, "IOPS/GiB")] = 3

@@ -39,4 +39,5 @@ from ultracluster.planning.lustre._spec import MOUNT_NAME as MOUNT_NAME
 from ultracluster.planning.lustre._spec import STORAGE_TYPES as STORAGE_TYPES
 from ultracluster.planning.lustre._spec import LustreOverrides as LustreOverrides
 from ultracluster.planning.lustre._spec import LustreSpec as LustreSpec
+from ultracluster.planning.lustre._updates import update_effects as update_effects
 from ultracluster.planning.lustre._updates import update_problems as update_problems

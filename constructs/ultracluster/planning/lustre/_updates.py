@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster.catalogue.storage import lustre
+from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
 from ultracluster.catalogue.storage import lustre_metadata as metadata
 
 _LUSTRE = "LustreConfiguration"
+_TIER = f"{_LUSTRE}.PerUnitStorageThroughput"
+_CACHE = f"{_LUSTRE}.DataReadCacheConfiguration"
 _CONFIG = f"{_LUSTRE}.MetadataConfiguration"
 _MODE, _IOPS = f"{_CONFIG}.Mode", f"{_CONFIG}.Iops"
 _AUTOMATIC, _PROVISIONED = metadata.METADATA_MODES
@@ -31,7 +34,8 @@ def update_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
     """
     if new.get("FileSystemType") != "LUSTRE":
         return {}
-    return {**_capacity_problems(old, new), **_metadata_problems(old, new), **_fixed_problems(old, new)}
+    rules = (_capacity_problems, _metadata_problems, _cache_problems, _fixed_problems)
+    return {path: reason for rule in rules for path, reason in rule(old, new).items()}
 
 
 def _fixed_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
@@ -42,18 +46,67 @@ def _fixed_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
     was, now = (str(config.get("EfaEnabled", "false")) for config in (before, after))
     if {was, now} == {"true", "false"}:
         return {f"{_LUSTRE}.EfaEnabled": f"to keep the file system, write `efa: {was}` in storage.lustre"}
-    tier, planned_tier = (_number(config.get("PerUnitStorageThroughput")) for config in (before, after))
-    size, planned_size = (_number(side.get("StorageCapacity")) for side in (old, new))
-    step = lustre.growth_step_gib(storage_type="SSD", mb_per_s_per_tib=tier, efa=was == "true")
-    if was != "true" or not (tier and planned_tier and size and planned_size and step) or tier == planned_tier:
+    if was != "true" or (sizes := _at_its_tier(old, new, before, after, efa=True)) is None:
         return {}
-    # As much capacity, and as much throughput, as the new plan.
-    equal = -(-max(size, planned_size, -(-planned_size * planned_tier // tier)) // step) * step
+    tier, size, equal, step = sizes
     larger = f", or {equal} GiB for what this edit plans" if equal > size + step else ""
     return {
-        f"{_LUSTRE}.PerUnitStorageThroughput": "to grow it at its tier, write in storage.lustre `tier: "
-        f"{tier} MB/s/TiB, capacity: {size + step} GiB, efa: true`{larger}: steps of {step:,} GiB"
+        _TIER: f"to grow it at its tier, write in storage.lustre `tier: {tier} MB/s/TiB, capacity: {size + step} GiB, "
+        f"efa: true`{larger}: steps of {step:,} GiB"
     }
+
+
+def update_effects(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Return the properties of an AWS::FSx::FileSystem whose update FSx accepts and jobs notice, with advice."""
+    before, after = (side.get("LustreConfiguration") for side in (old, new))
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return {}
+    result = {}
+    with_efa = str(before.get("EfaEnabled", "false")).lower() == "true"
+    if not with_efa and (sizes := _at_its_tier(old, new, before, after, efa=False)):
+        tier, _, equal, _ = sizes
+        result[_TIER] = (
+            "to grow it without this, keep its tier: write in storage.lustre "
+            f"`tier: {tier} MB/s/TiB, capacity: {equal} GiB`"
+        )
+    was, becomes = (config.get("DataReadCacheConfiguration") for config in (before, after))
+    if was and becomes and was != becomes:
+        result[_CACHE] = (
+            "its contents are erased: reads are slower until it is filled again. FSx changes its size every six hours "
+            "at most"
+        )
+    return result
+
+
+def _at_its_tier(
+    old: Mapping[str, Any], new: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any], *, efa: bool
+) -> tuple[int, int, int, int] | None:
+    """Return the tier of a file system that gets another one, its size, the size of an equal plan, and the step."""
+    tier, planned_tier = (_number(config.get("PerUnitStorageThroughput")) for config in (before, after))
+    size, planned_size = (_number(side.get("StorageCapacity")) for side in (old, new))
+    step = lustre.growth_step_gib(storage_type="SSD", mb_per_s_per_tib=tier, efa=efa)
+    if not (tier and planned_tier and size and planned_size and step) or tier == planned_tier:
+        return None
+    # As much capacity, and as much throughput, as the new plan.
+    return tier, size, -(-max(size, planned_size, -(-planned_size * planned_tier // tier)) // step) * step, step
+
+
+def _cache_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    before, after = (_number(_cache(side).get("SizeGiB")) for side in (old, new))
+    percent = tiering.LEAST_READ_CACHE_CHANGE_PERCENT
+    if not before or not after or before == after or abs(after - before) * 100 >= before * percent:
+        return {}
+    below, above = before * (100 - percent) // 100, -(-before * (100 + percent) // 100)
+    return {
+        f"{_CACHE}.SizeGiB": f"the read cache changes by {percent} % or more at a time: to {below:,} GiB at most, or "
+        f"to {above:,} GiB at least"
+    }
+
+
+def _cache(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    config = properties.get(_LUSTRE)
+    cache = config.get("DataReadCacheConfiguration") if isinstance(config, Mapping) else None
+    return cache if isinstance(cache, Mapping) else {}
 
 
 def _capacity_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
@@ -150,4 +203,5 @@ def _included(properties: Mapping[str, Any]) -> int | None:
 
 
 def _number(value: Any) -> int | None:
-    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 20 else None
+    text = str(value) if isinstance(value, str | int) else ""
+    return int(text) if text.isdecimal() and len(text) < 20 else None
