@@ -60,6 +60,16 @@ tags: {project: block}
 TEXTS = {"directory": BASE + DIRECTORY, "intelligent": BASE + INTELLIGENT}
 
 
+PLAIN = """\
+name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 8}
+"""
+
+
 def _cluster(name: str) -> clusterfile.ClusterFile:
     return clusterfile.loads(TEXTS[name], name) if name in TEXTS else clusterfile.load(SLURM[name])
 
@@ -251,6 +261,23 @@ def test_scripts_pass_shellcheck(configurations: dict[str, Configuration], tmp_p
     assert {path.name for path in tmp_path.iterdir()} == {"directory-ca.sh", "head-node.sh", "health.sh", "users.sh"}
     done = subprocess.run(["shellcheck", "--exclude=SC1091", *tmp_path.iterdir()], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("home", "directory"), [("{}", "/home"), ("{mount: /users}", "/users")])
+def test_users_get_their_homes_where_the_homes_are_mounted(home: str, directory: str, tmp_path: Path) -> None:
+    text = f"{PLAIN}storage: {{home: {home}}}\nslurm: {{users: {{ada: {{uid: 2001}}}}}}\n"
+    configuration = parallelcluster_configuration(clusterfile.loads(text, "c.yaml"), bucket="scripts")
+    actions = YAML(typ="safe").load(configuration.text)["HeadNode"]["CustomActions"]["OnNodeConfigured"]["Sequence"]
+    (arguments,) = (action["Args"] for action in actions if action["Script"].endswith("/users.sh"))
+    (script,) = (text for path, text in configuration.scripts.items() if path.endswith("/users.sh"))
+    (tmp_path / "etc/parallelcluster").mkdir(parents=True)
+    (tmp_path / "etc/parallelcluster/cfnconfig").write_text("cfn_node_type=ComputeFleet\n")
+    for name, body in {"getent": "exit 2", "groupadd": "", "useradd": f'echo "$*" >>{tmp_path}/calls'}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ULTRACLUSTER_ROOT": str(tmp_path)}
+    subprocess.run(["bash", "-c", script, "users.sh", *arguments], env=environment, check=True)
+    assert f"--home-dir {directory}/ada ada" in (tmp_path / "calls").read_text()
 
 
 def test_scripts_install_the_health_check(configurations: dict[str, Configuration], tmp_path: Path) -> None:

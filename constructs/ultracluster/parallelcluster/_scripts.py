@@ -96,7 +96,8 @@ class Scripts:
         if not self._cluster.users:
             return []
         records = "".join(f"{user.record}\n" for user in self._cluster.users)
-        return self._script("users.sh", _text("users.sh").replace("USERS\nEND", f"{records}END"), ("slurm", "users"))
+        text, home = _text("users.sh").replace("USERS\nEND", f"{records}END"), self._cluster.storage.home
+        return self._script("users.sh", text, ("slurm", "users"), [home.mount] if home else [])
 
     def _own(self, section: Any, path: Path, index: int) -> list[dict[str, Any]]:
         script = node_script(section)

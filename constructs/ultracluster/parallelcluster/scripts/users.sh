@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Custom action OnNodeConfigured: create users with the same UID on every node.
 #
-# Homes are created on the head node, which exports /home, or on the file system that is mounted there.
+# Homes are created by the head node, which exports /home, or on the file system that is mounted at the first argument.
 set -Eeuo pipefail
 
 # Root directory: empty on a node, a directory in tests.
 . "${ULTRACLUSTER_ROOT:-}/etc/parallelcluster/cfnconfig"
+homes=${1:-/home}
 
 create() {
     local name=$1 uid=$2 keys=$3 home
     getent group "$name" >/dev/null || groupadd --gid "$uid" "$name"
     if ! getent passwd "$name" >/dev/null; then
-        useradd --uid "$uid" --gid "$uid" --shell /bin/bash --no-create-home "$name"
+        useradd --uid "$uid" --gid "$uid" --shell /bin/bash --no-create-home --home-dir "$homes/$name" "$name"
     fi
     # cfnconfig says what the node is.
     [ "${cfn_node_type:-}" = HeadNode ] || return 0
