@@ -325,6 +325,7 @@ def test_rejects_what_does_not_fit_all_at_once(stack: cdk.Stack) -> None:
 
 
 def test_a_zone_has_one_mount_target(stack: cdk.Stack) -> None:
+    stack.node.set_context("availability-zones:account=123456789012:region=us-east-2", ["us-east-2a"])
     vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
-    with pytest.raises(ValueError, match="a zone has one mount target, and several subnets are in dummy1a"):
+    with pytest.raises(ValueError, match="a zone has one mount target, and several subnets are in us-east-2a"):
         storage.EfsHome(stack, "Efs", vpc=vpc, subnets=[*vpc.private_subnets, *vpc.public_subnets])

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
-from ultracluster.planning import shown
+from ultracluster.planning import known, shown
 from ultracluster.planning.capacity import Capacity, Image, OnDemand, Spot, TargetedReservation
 from ultracluster.rules import ARGUMENT, TOKEN, Refusal, Rule, shared
 
@@ -17,6 +17,8 @@ _T = TypeVar("_T")
 IMAGE = shared("image")
 PURCHASE = shared("purchase-option")
 UNKNOWN_TYPE = shared("unknown-instance-type")
+# Id of every `ec2.MachineImage.lookup` until the CDK CLI has looked it up.
+_LOOKED_UP = "ami-1234"
 
 
 class Errors:
@@ -71,7 +73,7 @@ def read_capacity(value: object) -> Capacity:
             return OnDemand()
         case "spot":
             return Spot()
-        case str() if value.startswith("cr-") or cdk.Token.is_unresolved(value):
+        case str() if value.startswith("cr-") or not known(value):
             return TargetedReservation(reservation_id=value)
     raise Refusal(
         "",
@@ -94,7 +96,9 @@ def read_image(scope: Construct, value: object, argument: str = "image") -> Imag
     config: ec2.MachineImageConfig = value.get_image(scope)
     if config.os_type == ec2.OperatingSystemType.WINDOWS:
         raise Refusal("", IMAGE(f"{argument} must be of Linux, got one of Windows"))
-    return Image(id=config.image_id)
+    # A token, because only a machine image of the CDK may have the placeholder.
+    id = config.image_id
+    return Image(id=cdk.Fn.join("", [id]) if id == _LOOKED_UP else id)
 
 
 def check_user_data(user_data: ec2.UserData | str | None) -> list[str]:

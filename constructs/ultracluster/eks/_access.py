@@ -10,6 +10,7 @@ from constructs import Construct
 
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.clusterfile import PublicAccess
+from ultracluster.planning import known
 from ultracluster.rules import ARGUMENT, Message, error, shared
 from ultracluster.security import readable
 
@@ -25,7 +26,7 @@ def public_access_problems(cidrs: Sequence[str], *, anywhere: bool) -> list[Mess
         return []
     problems = []
     for cidr in cidrs:
-        if cdk.Token.is_unresolved(cidr):
+        if not known(cidr):
             continue
         try:
             problem = facts.check_public_range(IPv4Network(cidr))
@@ -60,7 +61,7 @@ def admin_problems(admins: Sequence[str | iam.IRole | iam.IUser]) -> list[str]:
 
 def is_role_or_user(arn: str) -> bool:
     """Report whether an ARN is that of an IAM role or user; a token may be."""
-    return cdk.Token.is_unresolved(arn) or _PRINCIPAL.fullmatch(arn) is not None
+    return not known(arn) or _PRINCIPAL.fullmatch(arn) is not None
 
 
 def admin_arn(admin: str | iam.IRole | iam.IUser) -> str:
@@ -74,7 +75,7 @@ def admin_arn(admin: str | iam.IRole | iam.IUser) -> str:
 
 def admin_id(scope: Construct, arn: str) -> str:
     """Return an id for an access entry that comes from its principal, and not from its position in a list."""
-    if cdk.Token.is_unresolved(arn):
+    if not known(arn):
         return re.sub(r"[^A-Za-z0-9.]+", "-", str(readable(scope, arn))).strip("-")
     return arn.split(":", 4)[4].replace("/", "~").replace(":", "~")
 

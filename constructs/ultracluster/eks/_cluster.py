@@ -138,13 +138,13 @@ class EksCluster(EksClusterBase):
         problems += text_problem("version", version, _VERSION, f"one of {', '.join(facts.VERSIONS)}")
         problems += check_same_vpc({"vpc": vpc, **{f"subnets[{index}]": each for index, each in enumerate(subnets)}})
         problems += check_same_region(self, {"key": key})
-        if not cdk.Token.is_unresolved(name):
+        if known(name):
             problems += facts.check_cluster_name(name)
         if known(scaling_tier) and not _TIER.fullmatch(scaling_tier):
             problems.append(f"scaling_tier must be one of {', '.join(facts.SCALING_TIERS)}, got {scaling_tier!r}")
         if support not in (None, "standard", "extended"):
             problems.append(f"support must be standard or extended, got {support!r}")
-        if not cdk.Token.is_unresolved(service_cidr):
+        if known(service_cidr):
             problems += service_range_problems(service_cidr)
         if len(subnets) < 2:
             problems.append(SECOND_ZONE(f"subnets must hold at least two, in different zones, got {len(subnets)}"))

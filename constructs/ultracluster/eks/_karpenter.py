@@ -15,7 +15,7 @@ from constructs import Construct
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.eks._add_on import pod_role
 from ultracluster.eks._interfaces import IEksCluster
-from ultracluster.planning import checked
+from ultracluster.planning import checked, known
 from ultracluster.rules import TOKEN, Refusal
 from ultracluster.security import acknowledge_wildcards
 
@@ -74,7 +74,7 @@ class EksKarpenter(cdk.Resource):
             message = "name must be known at synthesis, got a token: it is part of the key of a tag"
             raise Refusal(self, TOKEN(message))
         # Policies name it: with a wildcard they would allow the instances of other clusters.
-        if problems := facts.check_cluster_name(name):
+        if known(name) and (problems := facts.check_cluster_name(name)):
             raise Refusal(self, problems)
         #: Role of the nodes that it launches.
         self.node_role = node_role

@@ -15,7 +15,7 @@ from ultracluster.compute import (
 from ultracluster.eks._node_group import KUBELET_PORT
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning import checked
+from ultracluster.planning import checked, known
 from ultracluster.planning.capacity import check_count
 from ultracluster.rules import TOKEN, Refusal
 
@@ -65,7 +65,7 @@ class EksSelfManagedNodeGroup(NodeResource):
         if cdk.Token.is_unresolved(cluster_name):
             message = "cluster_name must be known at synthesis, got a token: it is part of the key of a tag"
             problems.append(TOKEN(message))
-        else:
+        elif known(cluster_name):
             problems += [f"cluster_{problem}" for problem in facts.check_cluster_name(cluster_name)]
         if problems:
             raise Refusal(self, problems)

@@ -13,7 +13,7 @@ from constructs import Construct
 from ultracluster.catalogue.schedulers import hyperpod_add_ons as facts
 from ultracluster.eks import EksAddOn, IEksCluster
 from ultracluster.observability import IPrometheusWorkspace
-from ultracluster.planning import arn_problem, checked
+from ultracluster.planning import arn_problem, checked, known
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_wildcards, add_managed_policy
 from ultracluster.storage import private_bucket
@@ -64,7 +64,7 @@ class HyperPodInferenceAddOn(Construct):
         super().__init__(scope, id)
         form = "arn:aws:sagemaker:REGION:ACCOUNT:cluster/ID"
         problems = [*arn_problem("hyperpod_cluster_arn", hyperpod_cluster_arn, form)]
-        if not cdk.Token.is_unresolved(issuer_url) and not issuer_url.startswith("https://"):
+        if known(issuer_url) and not issuer_url.startswith("https://"):
             problems.append(f"issuer_url must begin with https://, got {issuer_url[:120]!r}")
         if problems:
             raise Refusal(self, problems)

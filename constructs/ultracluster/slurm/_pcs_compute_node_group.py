@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
@@ -144,7 +143,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         problems += [
             f"features must be names of letters, digits, dots, hyphens and underscores, got {feature!r}"
             for feature in features
-            if not cdk.Token.is_unresolved(feature) and not _FEATURE.fullmatch(feature)
+            if known(feature) and not _FEATURE.fullmatch(feature)
         ]
         if features and "Features" in settings:
             problems.append("features are given twice: features and slurm_settings")

@@ -2,13 +2,13 @@
 
 import re
 
+from ultracluster.planning import known
+
 _RESERVATION_ID = re.compile(r"cr-[0-9a-f]{17}")
 _GROUP_ARN = re.compile(
     r"arn:aws[a-z-]*:resource-groups:[a-z]{2}(-[a-z]+)+-\d:\d{12}:group/[\w.-]+(/[\w-]+)?", re.ASCII
 )
 _PLAN_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z]{2}(-[a-z]+)+-\d:\d{12}:training-plan/[\w.-]+", re.ASCII)
-# The CDK's placeholder for a value that is known only at deployment.
-_TOKEN = re.compile(r"\$\{Token\[[^\]]+\]\}")
 
 
 def check_reservation_id(text: str) -> list[str]:
@@ -30,5 +30,5 @@ def check_training_plan_arn(text: str) -> list[str]:
 
 
 def is_token(text: str) -> bool:
-    """Report whether a text holds a token of the CDK, which is known only at deployment."""
-    return bool(_TOKEN.search(text))
+    """Report whether a text is a value of the CDK that is known later only: a token, or a placeholder."""
+    return not known(text)

@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.network import check_same_vpc
+from ultracluster.planning import known
 from ultracluster.rules import Message, error, warning
 
 _MOUNT_TARGETS = error("home-mount-targets", "EFS and S3 Files have one mount target in each zone.")
@@ -36,7 +37,7 @@ def _zone(subnet: ec2.ISubnet) -> str | None:
     except RuntimeError:
         # The CDK raises for a subnet that is imported by its id.
         return None
-    return None if cdk.Token.is_unresolved(zone) else zone
+    return zone if known(zone) else None
 
 
 def create_mount_targets(

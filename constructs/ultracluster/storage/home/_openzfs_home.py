@@ -252,7 +252,7 @@ def _check_ranges(ranges: Sequence[str]) -> list[Message]:
         text = f"client_ranges must hold 1 to {openzfs.MOST_CLIENT_RANGES} ranges, got {len(ranges)}"
         problems.append(HOME_CLIENTS(text))
     for text in ranges:
-        if not cdk.Token.is_unresolved(text):
+        if known(text):
             try:
                 ip_network(text)
             except ValueError as invalid:

@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from ultracluster.planning import as_list, checked, text_problem
+from ultracluster.planning import as_list, checked, known, text_problem
 from ultracluster.planning.lustre import RELEASE_TASK, check_release, check_schedule, task_path
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region, wildcard_finding
@@ -67,7 +67,7 @@ class ColdDataRelease(cdk.Resource):
             )
         ]
         errors += check_same_region(self, {f"associations[{index}]": link for index, link in enumerate(links)})
-        if not cdk.Token.is_unresolved(schedule):
+        if known(schedule):
             errors += [RELEASE_TASK(f"schedule: {error}") for error in check_schedule(schedule)]
         errors += text_problem("time_zone", time_zone, _TIME_ZONE, "the IANA name of a time zone, such as Europe/Paris")
         file_systems = sorted({link.file_system_id for link in links})

@@ -16,7 +16,7 @@ from constructs import Construct
 from ultracluster.catalogue.ec2 import REGIONS
 from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
-from ultracluster.planning import checked, text_problem, token_errors
+from ultracluster.planning import checked, known, text_problem, token_errors
 from ultracluster.planning.lustre import (
     FILE_SYSTEM_ID,
     LUSTRE_BACKUPS,
@@ -189,12 +189,12 @@ class LustreFileSystem(Lustre):
             Refusal: If a value is not one of FSx for Lustre. All reasons at once.
         """
         lustre, errors, network = Lustre(scope, id), [], None
-        if not cdk.Token.is_unresolved(file_system_id) and not FILE_SYSTEM_ID.fullmatch(file_system_id):
+        if known(file_system_id) and not FILE_SYSTEM_ID.fullmatch(file_system_id):
             errors.append(f"file_system_id must be fs- and 17 hexadecimal digits, got {file_system_id[:60]!r}")
-        if not cdk.Token.is_unresolved(mount_name) and not MOUNT_NAME.fullmatch(mount_name):
+        if known(mount_name) and not MOUNT_NAME.fullmatch(mount_name):
             errors.append(f"mount_name has 1 to 8 letters, digits, hyphens and underscores, got {mount_name[:60]!r}")
         try:
-            network = None if cidr is None or cdk.Token.is_unresolved(cidr) else IPv4Network(cidr)
+            network = IPv4Network(cidr) if cidr is not None and known(cidr) else None
         except ValueError:
             errors.append(f"cidr must be the range of its subnet, such as 10.0.128.0/18, got {cidr!r}")
         if zone is not None:
@@ -204,7 +204,8 @@ class LustreFileSystem(Lustre):
         if errors:
             raise Refusal(lustre, map(_EXISTING_ID, errors))
         if efa:
-            lustre._reach = partial(check_efa_client, cidr=network, zone=zone)
+            known_zone = zone if zone is not None and known(zone) else None
+            lustre._reach = partial(check_efa_client, cidr=network, zone=known_zone)
         stack = cdk.Stack.of(lustre)
         lustre.mount_name = mount_name
         lustre.dns_name = dns_name or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
@@ -248,7 +249,7 @@ def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | N
         sold, tiers=(*sold.tiers, spec.mb_per_s_per_tib or 0), versions=(*sold.versions, spec.lustre_version)
     )
     errors = check_lustre(spec, offer=offer, backups=bool(backup_days))
-    if maintenance is not None and not cdk.Token.is_unresolved(maintenance) and not MAINTENANCE.fullmatch(maintenance):
+    if maintenance is not None and known(maintenance) and not MAINTENANCE.fullmatch(maintenance):
         text = f"maintenance must be d:HH:MM in UTC, such as 7:03:00 for Sunday, got {maintenance!r}"
         errors.append(_MAINTENANCE(text))
     if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:

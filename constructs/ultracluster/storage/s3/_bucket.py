@@ -8,6 +8,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.cloudwatch import MetricEnvironment
+from ultracluster.planning import known
 from ultracluster.planning.s3 import existing_bucket_problems
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
@@ -115,7 +116,7 @@ class ImportedBucket(cdk.Resource):
 
     def __init__(self, scope: Construct, id: str, *, bucket_name: str, key: kms.IKey | None) -> None:
         super().__init__(scope, id)
-        problems = [] if cdk.Token.is_unresolved(bucket_name) else existing_bucket_problems(bucket_name)
+        problems = existing_bucket_problems(bucket_name) if known(bucket_name) else []
         errors = [problem.rule(f"bucket_name: {problem}") for problem in problems]
         errors += check_same_region(self, {"key": key})
         if errors:

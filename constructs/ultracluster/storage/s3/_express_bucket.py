@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
-from ultracluster.planning import as_list, checked, shown, token_errors, zone_problems
+from ultracluster.planning import as_list, checked, known, shown, token_errors, zone_problems
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
@@ -173,7 +173,7 @@ class ExpressBucket(_Express):
         """
         bucket = _Express(scope, id)
         errors = check_same_region(bucket, {"key": key})
-        if not cdk.Token.is_unresolved(bucket_name):
+        if known(bucket_name):
             base, _, zone = bucket_name.removesuffix("--x-s3").rpartition("--")
             if bucket_name != directory_bucket_name(base, zone) or check_directory_bucket(zone=zone, base=base):
                 text = f"bucket_name must be that of a directory bucket, NAME--ZONE--x-s3, got {shown(bucket_name)}"
