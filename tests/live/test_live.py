@@ -304,6 +304,23 @@ def test_an_existing_network_is_looked_at(account: AwsAccount) -> None:
     assert {finding.status for finding in of(subnet)} == {"warn"}
 
 
+def test_another_endpoint_of_prometheus_in_the_vpc_is_reported(account: AwsAccount) -> None:
+    ec2 = account.client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+    existing = {"vpc": vpc, "subnet": "subnet-0123456789abcdef0"}
+    file = cluster(network={"existing": existing}, observability={"vpc-endpoint": True})
+
+    def of(file: ClusterFile) -> list[str]:
+        return [finding.status for finding in findings(file, account) if finding.check == "live-endpoint"]
+
+    assert of(file) == ["pass"]
+    service = f"com.amazonaws.{REGION}.aps-workspaces"
+    for private in (False, True):
+        ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=service, VpcEndpointType="Interface", PrivateDnsEnabled=private)
+        assert of(file) == (["warn"] if private else ["pass"])
+    assert of(cluster(network={"existing": existing})) == []
+
+
 def test_versions_of_eks_are_those_of_today(account: AwsAccount) -> None:
     file = cluster(EKS)
     version = file.kubernetes.version

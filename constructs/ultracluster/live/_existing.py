@@ -11,6 +11,9 @@ from ultracluster.live._finding import Finding
 from ultracluster.planning.network import subnet_capacity
 
 _SUBNETS = Call(service="ec2", operation="describe_subnets", action="ec2:DescribeSubnets")
+_ENDPOINTS = Call(
+    service="ec2", operation="describe_vpc_endpoints", action="ec2:DescribeVpcEndpoints", result="VpcEndpoints"
+)
 _VPC = Call(service="ec2", operation="describe_vpc_attribute", action="ec2:DescribeVpcAttribute")
 _KEY = Call(service="kms", operation="describe_key", action="kms:DescribeKey")
 _BUCKET = Call(service="s3", operation="head_bucket", action="s3:ListBucket")
@@ -71,6 +74,25 @@ def _subnet(check: Check, cluster: ClusterFile, account: Account, zone: str, nam
         )
     else:
         yield check.good(f"{name} has {free:,} free addresses, and the cluster needs {needed:,}")
+
+
+def _endpoint(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    existing = cluster.network.existing
+    assert existing is not None
+    values = {"vpc-id": existing.vpc, "service-name": f"com.amazonaws.{account.region}.aps-workspaces"}
+    filters = [{"Name": name, "Values": [value]} for name, value in values.items()]
+    rows = account.pages(_ENDPOINTS, Filters=filters)
+    named = [row["VpcEndpointId"] for row in rows if row.get("PrivateDnsEnabled")]
+    if named:
+        # A VPC has one endpoint of a service with private DNS:
+        # https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html (read 2026-11-27)
+        yield check.doubt(
+            f"{existing.vpc} has the endpoint {', '.join(named)} of Amazon Managed Service for Prometheus, and a "
+            "second one with private DNS fails",
+            "nothing if this cluster has created it; otherwise remove `observability.vpc-endpoint`",
+        )
+    else:
+        yield check.good(f"{existing.vpc} has no other endpoint of Amazon Managed Service for Prometheus")
 
 
 def _keys_of(cluster: ClusterFile) -> list[str]:
@@ -169,6 +191,13 @@ CHECKS = (
         run=_network,
         calls=(_SUBNETS, _VPC),
         applies=lambda cluster: cluster.network.existing is not None,
+    ),
+    Check(
+        id="live-endpoint",
+        reason="A VPC has one endpoint of a service with private DNS.",
+        run=_endpoint,
+        calls=(_ENDPOINTS,),
+        applies=lambda cluster: cluster.network.existing is not None and cluster.observability.vpc_endpoint,
     ),
     Check(
         id="live-key",
