@@ -151,6 +151,8 @@ def test_images_of_eks_come_from_the_registry_of_the_region(region: str, registr
     assert {image.partition("/eks/")[0] for image in images} == {registry}
 
 
-def test_the_host_of_an_existing_file_system_has_the_domain_of_the_partition() -> None:
+def test_the_host_of_an_existing_lustre_file_system_in_china_has_the_domain_of_other_regions() -> None:
     cluster = clusterfile.loads(CHINA, "c.yaml")
-    assert "fs-0123456789abcdef0.fsx.cn-north-1.amazonaws.com.cn" in json.dumps(kubernetes_bundle(cluster))
+    bundle = json.dumps(kubernetes_bundle(cluster))
+    assert '"fs-0123456789abcdef0.fsx.cn-north-1.amazonaws.com"' in bundle
+    assert "fsx.cn-north-1.amazonaws.com.cn" not in bundle

@@ -408,6 +408,14 @@ def test_rejects_efa_nodes_of_another_zone_than_an_imported_file_system() -> Non
         lustre.allow_clients(nodes, subnets=far)
 
 
+def test_an_imported_file_system_in_china_has_the_domain_of_other_regions() -> None:
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "Stack", env=cdk.Environment(region="cn-north-1"))
+    imported = storage.LustreFileSystem.from_lustre_file_system_attributes(
+        stack, "Lustre", file_system_id=FS, mount_name="fsx"
+    )
+    assert imported.dns_name == f"{FS}.fsx.cn-north-1.amazonaws.com"
+
+
 def test_rejects_what_an_import_cannot_be() -> None:
     (stack,) = stacks("Stack")
     with pytest.raises(ValueError, match="file_system_id must be fs- and 17") as caught:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
-from ultracluster.catalogue.ec2 import domain_of
+from ultracluster.catalogue.ec2 import domain_of, lustre_host
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes, registries
 from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
 from ultracluster.kubernetes._checks import platform_problems
@@ -233,7 +233,7 @@ def _lustre(cluster: ClusterFile, deployed: Mapping[str, str]) -> Volume:
     lustre = cluster.storage.lustre
     existing = (lustre.existing or lustre.adopt) if lustre else None
     if existing is not None:
-        id, dns, mount = existing.id, _fsx_host(existing.id, cluster.region), existing.mount_name
+        id, dns, mount = existing.id, lustre_host(existing.id, cluster.region), existing.mount_name
     else:
         id = parameter("FileSystemId", deployed)
         dns, mount = parameter("LustreDnsName", deployed), parameter("LustreMountName", deployed)

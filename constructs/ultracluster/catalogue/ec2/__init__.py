@@ -38,6 +38,7 @@ from ultracluster.catalogue.ec2._offerings import OFFERED as OFFERED
 from ultracluster.catalogue.ec2._offerings import READ_ON as READ_ON
 from ultracluster.catalogue.ec2._offerings import offered_in as offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of as domain_of
+from ultracluster.catalogue.ec2._partitions import lustre_host as lustre_host
 from ultracluster.catalogue.ec2._partitions import partition_of as partition_of
 from ultracluster.catalogue.ec2._partitions import partition_problem as partition_problem
 from ultracluster.catalogue.ec2._quotas import ELASTIC_IPS_QUOTA as ELASTIC_IPS_QUOTA

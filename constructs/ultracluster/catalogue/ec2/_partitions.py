@@ -33,6 +33,15 @@ def domain_of(region: str) -> str:
     return next((domain for prefix, _, domain in _OTHERS if region.startswith(prefix)), "amazonaws.com")
 
 
+def lustre_host(file_system_id: str, region: str) -> str:
+    """Return the DNS name of a Lustre file system, whose domain is not that of the partition in China.
+
+    See: https://github.com/aws/aws-parallelcluster-cookbook/pull/995 (read 2026-11-27)
+    """
+    domain = domain_of(region).removesuffix(".cn")
+    return f"{file_system_id}.fsx.{region}.{domain}"
+
+
 def partition_problem(arn: str, region: str | None = None) -> str | None:
     """Return the error of the partition of an ARN, or None.
 

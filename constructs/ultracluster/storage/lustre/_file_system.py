@@ -13,7 +13,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.catalogue.ec2 import REGIONS
+from ultracluster.catalogue.ec2 import REGIONS, lustre_host
 from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
 from ultracluster.planning import checked, known, text_problem, token_errors
@@ -208,7 +208,9 @@ class LustreFileSystem(Lustre):
             lustre._reach = partial(check_efa_client, cidr=network, zone=known_zone)
         stack = cdk.Stack.of(lustre)
         lustre.mount_name = mount_name
-        lustre.dns_name = dns_name or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
+        in_china = not cdk.Token.is_unresolved(stack.region) and stack.region.startswith("cn-")
+        host = lustre_host(file_system_id, stack.region) if in_china else None
+        lustre.dns_name = dns_name or host or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         lustre.efa, lustre.relatime = efa, relatime
         lustre._set(file_system_id, LustreMetrics(file_system_id, lustre), security_group)
         message = [f"{file_system_id} exists outside of this app, which neither retains nor guards it"]
