@@ -31,7 +31,7 @@ class Workstations(cdk.Stack):
         lustre.allow_clients(instance)
         data.grants.read_write(instance)
         metrics.grants.write(instance.role)
-        lustre.alarms.add_all(sns.Topic(self, "Alarms"), leave_out=["ExportLags"])
+        lustre.alarms.add_all(sns.Topic(self, "Alarms"), leave_out=["ExportLags", "ImportLags"])
 
 
 if __name__ == "__main__":

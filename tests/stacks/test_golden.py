@@ -93,7 +93,7 @@ def test_every_alarm_has_a_description() -> None:
         for id, resource in template["Resources"].items()
         if resource["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert {id for id in alarms if id.startswith("LustreAlarmsExportLags")}
+    assert {id[:22] for id in alarms if "Lags" in id} == {"LustreAlarmsExportLags", "LustreAlarmsImportLags"}
     assert {id for id, says in alarms.items() if len(says) < 30} == set()
 
 
@@ -152,3 +152,22 @@ def test_the_stacks_keep_their_logical_ids_in_a_stage() -> None:
     inside = {stack.stack_name.removeprefix("Prod-"): set(stack.template["Resources"]) for stack in stacks}
     alone = {name: set(template["Resources"]) for name, template in templates(clusterfile.load(MAIN_JOB)).items()}
     assert inside == alone
+
+
+@pytest.mark.parametrize(
+    ("keys", "names"),
+    [
+        ("", set()),
+        ("data-repository-associations: {/data: {bucket: tokens, import: [NEW]}}, ", {"Import"}),
+        # It keeps associations that its file does not name.
+        ("adopt: {id: fs-0123456789abcdef0, mount-name: abcdefgh, security-group: sg-0123456789abcdef0}, ",
+         {"Export", "Import"}),
+    ],
+)  # fmt: skip
+def test_queues_of_exports_and_imports_have_an_alarm_where_there_may_be_some(keys: str, names: set[str]) -> None:
+    text = MAIN_JOB.read_text()
+    linked = text.replace("lustre: {", f"lustre: {{{keys}", 1)
+    assert (linked != text) == bool(keys)
+    template = templates(clusterfile.loads(linked, "llama.yaml"))["llama-Observability"]
+    alarms = [name for name in template["Resources"] if name.startswith("LustreAlarms")]
+    assert {name.removeprefix("LustreAlarms").partition("Lags")[0] for name in alarms if "Lags" in name} == names

@@ -114,9 +114,17 @@ def _workspace(
 def _storage_alarms(scope: Construct, cluster: ClusterFile, storage: Storage, topic: sns.ITopic) -> None:
     if storage.lustre is not None:
         section = cluster.storage.lustre
-        exports = section is not None and any(link.export for link in section.data_repository_associations.values())
+        links = section.data_repository_associations.values() if section else ()
+        idle = {
+            "ExportLags": not any(link.export for link in links),
+            "ImportLags": not any(link.import_ for link in links),
+        }
+        # An adopted file system keeps the associations that it had, which the file does not name.
+        adopted = section is not None and section.adopt is not None
         storage.lustre.alarms.add_all(
-            topic, leave_out=() if exports else ("ExportLags",), scope=Construct(scope, "LustreAlarms")
+            topic,
+            leave_out=[name for name in idle if idle[name] and not adopted],
+            scope=Construct(scope, "LustreAlarms"),
         )
     if storage.home is not None:
         storage.home.alarms.add_all(topic, scope=Construct(scope, "HomeAlarms"))

@@ -148,7 +148,7 @@ class LustreMetrics(AssociationMetrics):
         )
 
     def alarm_definitions(self) -> Mapping[str, AlarmDefinition]:
-        """Alarms of a file system: a full storage target, bottlenecks, a slow export to S3."""
+        """Alarms of a file system: a full storage target, bottlenecks, a slow export to S3 or import from it."""
 
         def busy(metric: Callable[[], cloudwatch.IMetric], what: str, remedy: str) -> AlarmDefinition:
             text = f"{what} of the Lustre file system has been over {{threshold}} % for {{minutes}} minutes: {remedy}"
@@ -201,4 +201,5 @@ class LustreMetrics(AssociationMetrics):
                 "system until they are exported. Jobs write faster than FSx exports, or the bucket's policy or key "
                 "denies FSx",
             ),
+            "ImportLags": super().alarm_definitions()["ImportLags"],
         }
