@@ -81,7 +81,10 @@ def apply(
 
     cluster = load(file)
     if not cluster.traits.has_platform:
-        fail(f"{file} has orchestrator: {cluster.orchestrator}; apply is for orchestrator: kubernetes")
+        fail(
+            f"{file} has orchestrator: {cluster.orchestrator}; apply is for orchestrator: kubernetes and "
+            "hyperpod-kubernetes"
+        )
     if dry_run + gate + (hold is not None) > 1:
         misuse("use one of --dry-run, --hold and --gate")
     if cluster.kubernetes.argo_cd is not None and not gate and hold is None:

@@ -27,7 +27,10 @@ def kubeconfig(
 
     cluster = load(file)
     if not cluster.traits.has_platform:
-        fail(f"{file} has orchestrator: {cluster.orchestrator}; kubeconfig is for orchestrator: kubernetes")
+        fail(
+            f"{file} has orchestrator: {cluster.orchestrator}; kubeconfig is for orchestrator: kubernetes and "
+            "hyperpod-kubernetes"
+        )
     if not out.parent.is_dir():
         misuse(f"--out: there is no directory {out.parent}")
     try:

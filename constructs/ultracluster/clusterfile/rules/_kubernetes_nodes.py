@@ -7,7 +7,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, listed, warning
-from ultracluster.planning.capacity import InterruptibleReservation
+from ultracluster.planning.capacity import InterruptibleReservation, waits_for_command
 
 _RELEASE = error("kubernetes-release", "EKS refuses nodes whose version does not go with that of the control plane.")
 _BEHIND = warning("kubernetes-nodes-behind", "The control plane was updated, and its nodes were not.")
@@ -15,6 +15,7 @@ _UPDATE = error("kubernetes-update", "Only the managed node groups of EKS are up
 _UNPINNED = warning(
     "kubernetes-release-unpinned", "Without a release, a new node group gets another driver than the old ones."
 )
+_WAITING = warning("block-without-start", "A node group of EKS that waits for its Capacity Block has no nodes.")
 _QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in one, than the default quota of EKS.")
 
 _KUBECTL_SKEW = warning("kubectl-skew", "kubectl supports API servers one minor version older and newer.")
@@ -102,6 +103,16 @@ def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{listed(large)}: a managed node group has "
             f"{eks.NODES_PER_MANAGED_NODE_GROUP} nodes at most by default; "
             f"{remedy}, or make more groups",
+        )
+
+
+def warn_waiting(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warning about node groups that nothing starts."""
+    if waiting := [group.name for group in cluster.node_groups if waits_for_command(group.capacity)]:
+        yield (
+            _WAITING,
+            f"{listed(waiting)}: nodes wait at zero until a command scales the group up, for the file does not have "
+            "when the Capacity Block begins; write starts: a day, which means 11:30 UTC, or a time with its zone",
         )
 
 
