@@ -397,12 +397,18 @@ def test_rejects_mounts_that_are_no_plain_directory(path: str) -> None:
     assert "storage.lustre.mount: must be a directory, such as /fsx" in problem("40 GB/s", f"40 GB/s, mount: {path}")
 
 
-@pytest.mark.parametrize("path", ["/etc", "/usr/local", "/var/lib/slurm", "/home", "/opt", "/opt/aws/pcs", "/tmp"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/etc", "/usr/local", "/var/lib/slurm", "/home", "/opt", "/opt/aws/pcs", "/tmp"),
+        *("/opt/amazon", "/opt/pytorch/data", "/snap", "/lib32", "/home/ubuntu", "/home/ec2-user/fsx"),
+    ],
+)
 def test_rejects_mounts_that_hide_the_system(path: str) -> None:
     assert "is a directory of the system, which a mount would hide" in problem("40 GB/s", f"40 GB/s, mount: {path}")
 
 
-@pytest.mark.parametrize("path", ["/fsx", "/shared", "/opt/data", "/home/shared", "/mnt/lustre-1"])
+@pytest.mark.parametrize("path", ["/fsx", "/shared", "/opt/data", "/opt/slurmdata", "/home/shared", "/mnt/lustre-1"])
 def test_other_directories_may_be_mounts(path: str) -> None:
     lustre = loads(bent("40 GB/s", f"40 GB/s, mount: {path}"), "c.yaml").storage.lustre
     assert lustre is not None

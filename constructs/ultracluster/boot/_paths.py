@@ -10,10 +10,18 @@ MOUNT_PATH = error("mount-path", "A mount has a short plain path of its own, and
 MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9._-]{0,31}){1,4}", re.ASCII)
 # Directories of the system: a file system mounted over one breaks the node.
 _SYSTEM_DIRECTORIES = frozenset(
-    ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var"]
+    (
+        *("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "root", "run", "sbin", "snap"),
+        *("sys", "usr", "var"),
+    )
 )
-# What images, and the scripts of this library, keep there.
-_OURS = ("/opt/aws", "/opt/dlami", "/opt/slurm", "/opt/ultracluster", "/tmp/")
+# What images, and the scripts of this library, keep there: /opt/amazon has EFA and NCCL's plugin, /opt/pytorch that of
+# the Deep Learning AMI. The agent of Systems Manager runs from /snap on Ubuntu:
+# https://docs.aws.amazon.com/systems-manager/latest/userguide/agent-install-ubuntu-64-snap.html (read 2026-11-27)
+_KEPT = (
+    *("/opt/amazon", "/opt/aws", "/opt/conda", "/opt/dlami", "/opt/nvidia", "/opt/pytorch", "/opt/slurm"),
+    *("/opt/ultracluster", "/tmp", "/home/ubuntu", "/home/ec2-user"),
+)
 
 
 def check_mount_path(path: str, *, example: str, home: bool = False) -> list[Message]:
@@ -31,6 +39,7 @@ def check_mount_path(path: str, *, example: str, home: bool = False) -> list[Mes
     top = path.split("/")[1]
     if home and path == "/home":
         return []
-    if top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/tmp", "/mnt") or path.startswith(_OURS):
+    kept = any(f"{path}/".startswith(f"{directory}/") for directory in _KEPT)
+    if kept or top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/mnt"):
         return [MOUNT_PATH(f"{shown} is a directory of the system, which a mount would hide; use one like {example}")]
     return []
