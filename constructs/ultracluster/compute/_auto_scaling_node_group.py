@@ -1,7 +1,7 @@
 """An Auto Scaling group of GPU nodes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import aws_cdk as cdk
 import jsii
@@ -188,7 +188,9 @@ class AutoScalingNodeGroup(_Base):
         for line, (path, file_system) in zip(lines, file_systems.items(), strict=True):
             reached = [subnet] if efa and LUSTRE_EFA_UNIT in line.after else []
             try:
-                file_system.allow_clients(groups[0], subnets=reached)
+                place = getattr(file_system, "rules_scope", None)
+                options: dict[str, Any] = {} if place is None else {"scope": place(groups[0], self)}
+                file_system.allow_clients(groups[0], subnets=reached, **options)
             except Refusal as refusal:
                 named = [message.rule(f"mounts[{path!r}]: {message}") for message in refusal.messages]
                 raise Refusal(self, named) from refusal

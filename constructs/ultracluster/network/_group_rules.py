@@ -1,15 +1,20 @@
 """Rules between security groups, which name both groups by id."""
 
-from typing import Any
+from typing import Any, cast
 
+import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
+
+from ultracluster.planning import once
 
 # NFS 4 needs no other port (RFC 8881, 2.9.3). Port mapper, mount and lock daemon, which the guide of FSx for OpenZFS
 # opens too, belong to NFS 3: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html and
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-prereq-policies.html (read 2026-11-21)
 _NFS: dict[str, Any] = {"ip_protocol": "tcp", "from_port": 2049, "to_port": 2049, "description": "NFS 4, by group id"}
 _ALL: dict[str, Any] = {"ip_protocol": "-1", "description": "All traffic, EFA included, by group id"}
+# Words in the ids of the CDK's rules: that of a rule of the group, and that of one which its peer holds.
+_WAYS = {"Ingress": ("from", "to"), "Egress": ("to", "from")}
 
 
 def allow_all_between(scope: Construct, id: str, listener: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
@@ -42,11 +47,50 @@ def _rules(
     egress: tuple[ec2.ISecurityGroup, ec2.ISecurityGroup],
     traffic: dict[str, Any],
 ) -> None:
-    """Create an ingress and an egress rule, each between a group and its peer."""
+    """Create an ingress and an egress rule, each between a group and its peer.
+
+    EC2 refuses a second rule like one of a group, so none is created that `connections` of the CDK has created, and the
+    CDK finds a construct with the id of its rule, and creates none. A group that is imported with `mutable=False` gets
+    no rule.
+    """
     known = {group: group.security_group_id for group in {*ingress, *egress}}
+    port = "ALL TRAFFIC" if traffic is _ALL else str(traffic["from_port"])
     for kind, create, peer, (group, other) in (
         ("Ingress", ec2.CfnSecurityGroupIngress, "source_security_group_id", ingress),
         ("Egress", ec2.CfnSecurityGroupEgress, "destination_security_group_id", egress),
     ):
+        if not _mutable(group) or not _claim(group, other, port, *_WAYS[kind]):
+            continue
         ids: dict[str, Any] = {"group_id": known[group], peer: known[other]}
         create(scope, f"{id}{kind}", **ids, **traffic)
+
+
+@once
+def _mutable(group: ec2.ISecurityGroup) -> bool:
+    """Report whether rules can be added to a group; the CDK does not show it, but its rules have no effect."""
+    if isinstance(group, ec2.SecurityGroup):
+        return True
+    group.add_ingress_rule(ec2.Peer.prefix_list("mutable"), ec2.Port.all_traffic())
+    return bool(group.node.try_remove_child("from mutable:ALL TRAFFIC"))
+
+
+def _claim(group: ec2.ISecurityGroup, peer: ec2.ISecurityGroup, port: str, way: str, back: str) -> bool:
+    """Occupy the ids that the CDK gives a rule; return False if one is in use."""
+    # `determineRuleScope` in aws-ec2/lib/security-group.js of aws-cdk-lib 2.275.0 (read 2026-11-27).
+    (stack, name), (other_stack, other_name) = _place(group), _place(peer)
+    places = [(group, f"{way} {other_name}:{port}")]
+    if stack is not other_stack:
+        places.append((peer, f"{name}:{port} {back}"))
+    try:
+        for scope, id in places:
+            Construct(cast(Construct, scope), id)
+    except RuntimeError as error:
+        if "already a Construct with name" not in str(error):
+            raise
+        return False
+    return True
+
+
+@once
+def _place(group: ec2.ISecurityGroup) -> tuple[cdk.Stack, str]:
+    return group.stack, cdk.Names.node_unique_id(group.node)

@@ -80,7 +80,7 @@ class UltraCluster(Construct):
         self.storage = (
             Storage.from_cluster_file(Construct(self, "Storage"), cluster, network=self.network)
             if storage is None
-            else storage.connected(cluster, network=self.network)
+            else storage.connected(cluster, network=self.network, nodes=self)
         )
         #: Control plane and nodes: a `SlurmCluster` or a `KubernetesCluster`.
         self.orchestrator = create_orchestrator(

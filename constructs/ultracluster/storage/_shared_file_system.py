@@ -49,7 +49,8 @@ class SharedFileSystem(cdk.Resource):
             clients: Security group, instance, or another construct with connections.
             subnets: Subnets of clients that use EFA, to check that EFA reaches them. Default: not checked.
             scope: Where the rules are created. Default: in the stack of the file system if it refers to the stack of
-                the clients; otherwise in the stack of the clients.
+                the clients' security group; otherwise in the stack of that group. A group in a stack of its own
+                requires the scope: the stack of its nodes.
 
         Raises:
             Refusal: If `clients` has no security group, is in another region or, if known, another VPC,
@@ -68,7 +69,7 @@ class SharedFileSystem(cdk.Resource):
         if self._group is None:
             return
         for group in groups:
-            place = scope or self._rules_scope(group)
+            place = scope or self.rules_scope(group, group)
             id = f"Clients-{_name(group)}" if place is self else f"Clients-{_name(self)}-{_name(group)}"
             if place.node.try_find_child(id) is None:
                 self._allow(Construct(place, id), self._group, group)
@@ -91,12 +92,19 @@ class SharedFileSystem(cdk.Resource):
     def _port(self) -> ec2.Port:
         return ec2.Port.NFS
 
-    def _rules_scope(self, group: ec2.ISecurityGroup) -> Construct:
+    def rules_scope(self, group: ec2.ISecurityGroup, nodes: IConstruct) -> Construct:
+        """Return where the rules for a security group of nodes create no dependency cycle.
+
+        Args:
+            group: Security group of the nodes.
+            nodes: Construct that uses both the group and the file system; the group itself if it is not known.
+        """
         # A rule refers to both groups. In the stack of the file system it would close a circle if the clients' stack
-        # mounts the file system; in the stack of the clients, if the file system refers to that one.
-        stack = cdk.Stack.of(group)
-        near = stack.node.addr in {cdk.Stack.of(self).node.addr, *self._stacks}
-        return self if near else stack
+        # mounts the file system; in the stack of the clients, if the file system refers to that one. The stack of the
+        # nodes refers to both. An imported file system refers to nothing.
+        here, stack = cdk.Stack.of(self), cdk.Stack.of(nodes if self._stacks else group)
+        near = cdk.Stack.of(group).node.addr in {here.node.addr, *self._stacks}
+        return self if near or stack.node.addr == here.node.addr else stack
 
     def _allow(self, scope: Construct, server: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
         allow_nfs(scope, "Nfs", server, client)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -115,16 +116,17 @@ class Storage:
             and not cdk.Token.is_unresolved(there)
         ]
 
-    def connected(self, cluster: ClusterFile, *, network: Network) -> "Storage":
+    def connected(self, cluster: ClusterFile, *, network: Network, nodes: Construct) -> "Storage":
         """Return this existing storage with its mounts, after allowing the nodes to reach its file systems."""
-        if self.lustre is not None:
-            # Nodes of other zones mount it over TCP.
-            self.lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
-        mounted = self._mounted(cluster)
-        for file_system in mounted.values():
+        group, mounted = network.nodes, self._mounted(cluster)
+        for file_system in filter(None, {id(each): each for each in (self.lustre, *mounted.values())}.values()):
             # A `Mountable` of the caller may have no security group.
-            if file_system is not self.lustre and hasattr(file_system, "allow_clients"):
-                file_system.allow_clients(network.nodes)
+            if hasattr(file_system, "allow_clients"):
+                # Nodes of other zones mount Lustre over TCP.
+                options: dict[str, Any] = {"subnets": [network.training_subnet]} if file_system is self.lustre else {}
+                if hasattr(file_system, "rules_scope"):
+                    options["scope"] = file_system.rules_scope(group, nodes)
+                file_system.allow_clients(group, **options)
         return replace(self, file_systems=mounted)
 
     def _mounted(self, cluster: ClusterFile) -> dict[str, Mountable]:
@@ -181,7 +183,7 @@ def _lustre(scope: Construct, cluster: ClusterFile, network: Network, key: kms.I
             backup_days=None if section.backups is None else section.backups.seconds // 86_400,
         )
         # Nodes of other subnets mount it over TCP.
-        lustre.allow_clients(network.nodes, subnets=[network.training_subnet])
+        lustre.allow_clients(network.nodes, subnets=[network.training_subnet], scope=lustre)
     return lustre
 
 

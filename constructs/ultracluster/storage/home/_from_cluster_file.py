@@ -33,14 +33,18 @@ def home(
     section = cluster.storage.home
     if section is None:
         return None
-    result = _imported(scope, cluster) if section.existing else _created(scope, cluster, network, key, bucket)
-    result.allow_clients(network.nodes)
-    return result
+    if section.existing:
+        existing = _imported(scope, cluster)
+        existing.allow_clients(network.nodes)
+        return existing
+    created = _created(scope, cluster, network, key, bucket)
+    created.allow_clients(network.nodes, scope=created)
+    return created
 
 
 def _created(
     scope: Construct, cluster: ClusterFile, network: Network, key: kms.IKey | None, bucket: IDataBucket | None
-) -> ISharedFileSystem:
+) -> EfsHome | OpenZfsHome | S3FilesHome:
     section, size = cluster.storage.home, cluster.home_size
     assert section is not None
     if section.type == "efs":
