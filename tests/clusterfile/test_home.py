@@ -248,6 +248,29 @@ def test_clients_without_the_nodes_are_refused() -> None:
     )
 
 
+# The public subnet, where no node is; half of the training subnet.
+@pytest.mark.parametrize("clients", ["10.0.0.0/24", "10.0.128.0/19"])
+def test_clients_that_leave_nodes_out_are_refused(clients: str) -> None:
+    assert wrong(f"{{clients: [{clients}]}}") == (
+        ".clients: does not hold all addresses of the training subnet, 10.0.128.0/18, so nodes there could not mount "
+        "it; add 10.0.128.0/18"
+    )
+
+
+@pytest.mark.parametrize("clients", ["10.0.128.0/19, 10.0.160.0/19", "10.0.0.0/16"])
+def test_clients_cover_the_subnet_of_nodes_together(clients: str) -> None:
+    assert clusterfile.loads(with_home(f"{{clients: [{clients}]}}"), "c.yaml").storage.home
+
+
+def test_clients_cover_the_subnet_of_another_zone_and_an_existing_one() -> None:
+    other = "nodes:\n  far: {type: c7i.large, count: 1, zone: use2-az3}\n"
+    (line,) = problems(bent("nodes:\n", other, with_home("{clients: [10.0.128.0/18]}")))
+    assert "does not hold all addresses of the subnet in use2-az3, 10.0." in line
+    existing = f"network: {EXISTING}\n".replace("CIDR", ", cidr: 10.1.0.0/20")
+    (line,) = problems(with_home("{clients: [10.1.0.0/24]}") + existing)
+    assert "addresses of subnet-0123456789abcdef0, 10.1.0.0/20, so nodes" in line
+
+
 def test_clients_are_1_to_25_ranges() -> None:
     assert wrong("{clients: []}") == ".clients: must hold 1 to 25 ranges of addresses, got 0"
     many = ", ".join(f"10.0.{number}.0/24" for number in range(26))

@@ -1,6 +1,7 @@
 """Rules of home directories."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import IPv4Network, collapse_addresses
 
 from ultracluster.catalogue.ec2 import is_local_zone
 from ultracluster.catalogue.storage import openzfs, s3_files
@@ -9,9 +10,11 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._network import own_subnets
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._home import Home
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
+from ultracluster.planning.network import plan_zone_subnets
 
 _BACKUPS = shared(HOME_BACKUPS)
 _THROUGHPUT = error(
@@ -197,6 +200,28 @@ def _check_clients(home: Home, draft: Draft) -> Iterator[Problem]:
         owner = "the VPC" if network.existing is None else network.existing.subnet
         message = f"holds no address of {owner}, {nodes}, so no node could mount it; add {nodes}"
         yield _CLIENTS(path, message)
+    elif missing := _left_out(home.clients, draft):
+        names = " and ".join(f"{name}, {subnet}" for name, subnet in missing.items())
+        message = (
+            f"does not hold all addresses of {names}, so nodes there could not mount it; add "
+            f"{', '.join(map(str, missing.values()))}"
+        )
+        yield _CLIENTS(path, message)
+
+
+def _left_out(ranges: Iterable[IPv4Network], draft: Draft) -> dict[str, IPv4Network]:
+    """Return the subnets with nodes that ranges of addresses do not cover together, by name."""
+    network, subnets = draft.network, dict[str, IPv4Network]()
+    if network.existing is None:
+        own = own_subnets(network)
+        subnets["the training subnet"] = own[0]
+        others, _ = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, own)
+        subnets |= {f"the subnet in {zone}": subnet for zone, subnet in others.items()}
+    elif network.existing.cidr is not None:
+        subnets[network.existing.subnet] = network.existing.cidr
+    # Ranges that are adjacent become one.
+    together = [*collapse_addresses(ranges)]
+    return {name: subnet for name, subnet in subnets.items() if not any(subnet.subnet_of(range) for range in together)}
 
 
 def warn_home(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

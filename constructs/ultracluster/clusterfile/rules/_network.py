@@ -94,7 +94,7 @@ def check_zones(draft: Draft) -> Iterator[Problem]:
 
 def _check_zone_subnets(draft: Draft) -> Iterator[Problem]:
     network = draft.network
-    _, errors = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, _own_subnets(network))
+    _, errors = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, own_subnets(network))
     for zone, message in errors.items():
         first = next((group.section for group in draft.node_groups if group.zone == zone), None)
         path: Path = ("nodes", first, "zone") if first else ("network", "cidr")
@@ -103,7 +103,7 @@ def _check_zone_subnets(draft: Draft) -> Iterator[Problem]:
         yield _RANGE(path, message)
 
 
-def _own_subnets(network: Network) -> tuple[IPv4Network, ...]:
+def own_subnets(network: Network) -> tuple[IPv4Network, ...]:
     """Return the ranges of the subnets in the zones of cluster and control plane; raise Invalid without a plan."""
     try:
         plan = plan_subnets(network.cidr, 0, network.training_subnet)
@@ -146,7 +146,7 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
 
 def _check_other_zones(draft: Draft, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
     network = draft.network
-    subnets, errors = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, _own_subnets(network))
+    subnets, errors = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, own_subnets(network))
     for other, subnet in ({} if errors else subnets).items():
         there = [group for group in groups if group.zone == other]
         needed, capacity = sum(group.addresses for group in there), subnet_capacity(subnet)
