@@ -213,9 +213,9 @@ def _left_out(ranges: Iterable[IPv4Network], draft: Draft) -> dict[str, IPv4Netw
     """Return the subnets with nodes that ranges of addresses do not cover together, by name."""
     network, subnets = draft.network, dict[str, IPv4Network]()
     if network.existing is None:
-        own = own_subnets(network)
-        subnets["the training subnet"] = own[0]
-        others, _ = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, own)
+        fixed = own_subnets(network)
+        subnets["the training subnet"] = fixed[0]
+        others, _ = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, fixed)
         subnets |= {f"the subnet in {zone}": subnet for zone, subnet in others.items()}
     elif network.existing.cidr is not None:
         subnets[network.existing.subnet] = network.existing.cidr
