@@ -17,6 +17,7 @@ from support import EXAMPLES, ROOT
 from support.clusterfile_data import GOOD
 from support.templates import resources_of, templates
 from ultracluster import clusterfile, network, storage
+from ultracluster.eks import KubernetesCluster
 from ultracluster.stacks import ClusterStacks, UltraCluster
 
 SLURM, EKS = ROOT / "examples" / "slurm-512-gpus.yaml", ROOT / "examples" / "eks-minimal.yaml"
@@ -241,3 +242,16 @@ def test_node_groups_are_granted_and_connected() -> None:
     assert data.metrics.metric_size().region == ENV.region
     group = ec2.SecurityGroup(stack, "Group", vpc=cluster.network.vpc)
     group.connections.allow_from(cluster.node_groups["train"], ec2.Port.tcp(443))
+
+
+@pytest.mark.parametrize("file", ["eks-minimal", "eks-own-cluster"])
+def test_a_role_of_the_app_administers_a_cluster_of_kubernetes(file: str) -> None:
+    stack = cdk.Stack(app(), "S", env=ENV)
+    cluster = clusterfile.load(ROOT / "examples" / f"{file}.yaml")
+    plane = cast(KubernetesCluster, UltraCluster(stack, "Cluster", cluster=cluster).orchestrator).control_plane
+    role = iam.Role(stack, "Team", assumed_by=iam.AccountRootPrincipal())
+    assert plane.grants.admin(role).success
+    assert plane.metrics.metric_executing_seats().namespace == "AWS/EKS"
+    entries = [each["Properties"] for each in resources_of(stack).values() if each["Type"] == "AWS::EKS::AccessEntry"]
+    (name,) = [each["ClusterName"] for each in entries if each["PrincipalArn"] == stack.resolve(role.role_arn)]
+    assert name == stack.resolve(plane.cluster_name)

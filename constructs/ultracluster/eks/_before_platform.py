@@ -15,7 +15,7 @@ class BeforePlatform(Construct):
 
     _cluster: ClusterFile
     _issuer_url: str
-    control_plane: eks.ICluster
+    _plane: eks.ICluster
 
     def create_before_platform(self, scope: Construct) -> list[IDependable]:
         """Create it in the scope of the platform, which is applied after it. By default, nothing."""
@@ -23,4 +23,4 @@ class BeforePlatform(Construct):
 
     def create_late_add_on(self, scope: Construct, name: str, outputs: Sequence[Output]) -> Construct:
         """Create an add-on whose pods run on nodes that join later than others, from the outputs of the deployment."""
-        return add_on_of_file(scope, name, self._cluster, self.control_plane)
+        return add_on_of_file(scope, name, self._cluster, self._plane)

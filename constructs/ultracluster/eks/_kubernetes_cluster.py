@@ -19,6 +19,7 @@ from ultracluster.eks._before_platform import BeforePlatform
 from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels, node_taints
 from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._eks_node_role import EksNodeRole
+from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._scheduled_size import schedule_block
@@ -59,16 +60,17 @@ class KubernetesCluster(BeforePlatform):
         #: Role of the nodes of managed node groups.
         self.node_role = EksNodeRole(self, "Nodes")
         #: EKS cluster.
-        self.control_plane: eks.ICluster = self._imported() if self._existing else self._created()
+        self.control_plane: IEksCluster = self._imported() if self._existing else self._created()
+        self._plane = self.control_plane.cluster
         # EKS adds the second one only to templates that name no group.
-        self._security_groups = [network.nodes, self.control_plane.cluster_security_group]
+        self._security_groups = [network.nodes, self._plane.cluster_security_group]
         #: Role of self-managed nodes and of those of Karpenter. None: there are no such nodes.
         self.self_managed_role: EksNodeRole | None = None
         own_karpenter = cluster.traits.kubernetes_nodes.own_karpenter
         if any((group.elastic and not own_karpenter) or is_self_managed(group) for group in cluster.node_groups):
             # EKS creates the access entry of the role of managed nodes, and CloudFormation cannot create a second one.
             self.self_managed_role = EksNodeRole(self, "OwnNodes")
-            self.self_managed_role.add_access_entry(self.control_plane)
+            self.self_managed_role.add_access_entry(self._plane)
         for role in filter(None, (self.node_role, self.self_managed_role)):
             allow_bundle(role, cluster.lustre_client.bundle)
         #: Node groups by name; `system` is the group of the nodes that run what Kubernetes itself needs.
@@ -83,10 +85,10 @@ class KubernetesCluster(BeforePlatform):
     @property
     def outputs(self) -> list[Output]:
         """Outputs of the control plane."""
-        outputs = [Output("ClusterName", "EKS cluster", self.control_plane.cluster_name)]
+        outputs = [Output("ClusterName", "EKS cluster", self._plane.cluster_name)]
         if self.self_managed_role is not None:
             # Node classes of Karpenter name both.
-            role, group = self.self_managed_role, self.control_plane.cluster_security_group_id
+            role, group = self.self_managed_role, self._plane.cluster_security_group_id
             outputs += [
                 Output("OwnNodesRoleName", "Role of nodes that EKS does not launch", role.role_name),
                 Output("ClusterSecurityGroupId", "Group of control plane and nodes", group),
@@ -120,7 +122,7 @@ class KubernetesCluster(BeforePlatform):
         eks.CfnPodIdentityAssociation(
             scope,
             "Collectors",
-            cluster_name=self.control_plane.cluster_name,
+            cluster_name=self._plane.cluster_name,
             namespace=NAMESPACE,
             service_account=SERVICE_ACCOUNT,
             role_arn=role.role_arn,
@@ -144,8 +146,8 @@ class KubernetesCluster(BeforePlatform):
             if not group.elastic:
                 parent = child_scope(others.get(group.name, scope), group.name)
                 groups[group.name] = self._node_group(parent, group)
-                schedule_block(parent, group, self.control_plane, groups[group.name])
-        plane, role, storage = self.control_plane, self.self_managed_role, self._storage
+                schedule_block(parent, group, self._plane, groups[group.name])
+        plane, role, storage = self._plane, self.self_managed_role, self._storage
         for node_group in groups.values():
             node_group.node.add_dependency(*self._network.ready, *filter(None, (storage.lustre, storage.home)))
         self._add_add_ons(scope)
@@ -155,22 +157,22 @@ class KubernetesCluster(BeforePlatform):
 
     def _add_add_ons(self, scope: Construct) -> None:
         if (system := self.node_groups.get(_SYSTEM)) is not None:
-            self.add_ons += further_add_ons(scope, self._cluster, self.control_plane, self._storage, after=system)
+            self.add_ons += further_add_ons(scope, self._cluster, self._plane, self._storage, after=system)
 
-    def _imported(self) -> eks.ICluster:
+    def _imported(self) -> IEksCluster:
         existing = self._cluster.kubernetes.existing
         assert existing is not None
-        return eks.Cluster.from_cluster_attributes(
+        return EksCluster.from_eks_cluster_attributes(
             self,
             "Kubernetes",
             cluster_name=existing.name,
-            cluster_endpoint=existing.endpoint,
-            cluster_certificate_authority_data=existing.certificate_authority,
-            cluster_security_group_id=existing.security_group,
+            endpoint=existing.endpoint,
+            certificate_authority=existing.certificate_authority,
+            security_group_id=existing.security_group,
             vpc=self._network.vpc,
         )
 
-    def _created(self) -> eks.ICluster:
+    def _created(self) -> IEksCluster:
         cluster, network, section = self._cluster, self._network, self._cluster.kubernetes
         created = EksCluster(
             self,
@@ -193,7 +195,7 @@ class KubernetesCluster(BeforePlatform):
         created.node.add_dependency(*network.ready)
         acknowledge_accepted(created, cluster)
         base_add_ons(self, cluster, created.cluster)
-        return created.cluster
+        return created
 
     def _second_subnet(self) -> ec2.ISubnet:
         """Return the other subnet that EKS requires, and no further one: its zones cannot change."""
@@ -219,7 +221,7 @@ class KubernetesCluster(BeforePlatform):
         return EksNodeGroup(
             scope,
             "NodeGroup",
-            cluster=self.control_plane,
+            cluster=self._plane,
             name=_SYSTEM,
             template=template,
             # A Local Zone has few types. Subnets of an existing VPC may have room for the control plane only.
@@ -250,7 +252,7 @@ class KubernetesCluster(BeforePlatform):
             subnet=subnet if self_managed else None,
             image=image,
             access=None if role is None else Access(instance_profile=role.instance_profile),
-            user_data=kubernetes_boot(cluster, self._storage, group, self.control_plane if image else None),
+            user_data=kubernetes_boot(cluster, self._storage, group, self._plane if image else None),
             root_volume=RootVolume(gib=group.root_volume.gib, device=ROOT_DEVICES[group.os]),
             tags=section.tags,
         )
@@ -263,7 +265,7 @@ class KubernetesCluster(BeforePlatform):
         return EksNodeGroup(
             scope,
             "NodeGroup",
-            cluster=self.control_plane,
+            cluster=self._plane,
             name=group.name,
             template=template,
             subnet=subnet,

@@ -89,12 +89,12 @@ class KubernetesPlatform(Construct):
             "runs": {f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
         }
         if cluster.kubernetes.platform == "code-build":
-            control_plane = kubernetes.control_plane
+            control_plane = kubernetes.control_plane.cluster
             self.platform = PlatformBuild(self, "Build", cluster=control_plane, network=network, **content)
             role = self.platform.role
         else:
             self.host = kubernetes.admin_host or admin_host(
-                self, "Host", cluster=kubernetes.control_plane, network=network, storage=storage
+                self, "Host", cluster=kubernetes.control_plane.cluster, network=network, storage=storage
             )
             mounts = [path for path, each in storage.file_systems.items() if each is storage.lustre]
             opened = [(mount, path) for mount in mounts for path in ("/", *exporting(cluster.storage.lustre))]
@@ -146,7 +146,7 @@ def _argo_cd(scope: Construct, cluster: ClusterFile, kubernetes: KubernetesClust
     result = EksArgoCd(
         scope,
         "ArgoCd",
-        cluster=kubernetes.control_plane,
+        cluster=kubernetes.control_plane.cluster,
         identity_center=settings.identity_center,
         identity_center_region=settings.region,
         admins=settings.admins,

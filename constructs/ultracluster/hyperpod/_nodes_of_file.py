@@ -53,7 +53,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         self._volume_key = kms.Key.from_key_arn(self, "VolumeKey", section.volume_key) if section.volume_key else None
         #: Execution role of the nodes of HyperPod.
         self.role = HyperPodRole(
-            self, "HyperPodRole", eks_cluster_arn=self.control_plane.cluster_arn, volume_key=self._volume_key
+            self, "HyperPodRole", eks_cluster_arn=self._plane.cluster_arn, volume_key=self._volume_key
         )
         #: Bucket of the lifecycle scripts.
         self.bucket = create_or_import_bucket(self, cluster, self.role)
@@ -95,7 +95,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             },
         )
         kubernetes = HyperPodKubernetes(
-            cluster_arn=self.control_plane.cluster_arn,
+            cluster_arn=self._plane.cluster_arn,
             autoscaling=any(group.elastic for group in cluster.node_groups),
             checkpoint_memory_percent=section.checkpoint_memory,
         )
@@ -128,7 +128,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         if cluster.kubernetes.scheduler != "task-governance" or self.hyperpod is None:
             return []
         name = hyperpod_kubernetes.TASK_GOVERNANCE
-        add_on = EksAddOn(scope, name, cluster=self.control_plane, name=name)
+        add_on = EksAddOn(scope, name, cluster=self._plane, name=name)
         add_on.node.add_dependency(self.hyperpod, *self.add_ons)
         governance = HyperPodTaskGovernance(
             scope,
@@ -152,12 +152,12 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         if name == hyperpod_add_ons.OBSERVABILITY:
             assert workspace is not None  # a rule of the file
             return HyperPodObservabilityAddOn(
-                scope, name, cluster=self.control_plane, workspace=workspace, role=role, version=version
+                scope, name, cluster=self._plane, workspace=workspace, role=role, version=version
             )
         return HyperPodInferenceAddOn(
             scope,
             name,
-            cluster=self.control_plane,
+            cluster=self._plane,
             issuer_url=self._issuer_url,
             hyperpod_cluster_arn=self.hyperpod.cluster_arn,
             workspace=workspace,
@@ -178,9 +178,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         """Install the charts that HyperPod requires; an existing cluster has them."""
         if self._existing:
             return []
-        self.admin_host = admin_host(
-            scope, "Host", cluster=self.control_plane, network=self._network, storage=self._storage
-        )
+        self.admin_host = admin_host(scope, "Host", cluster=self._plane, network=self._network, storage=self._storage)
         charts = EksPlatform(
             scope,
             "Charts",
