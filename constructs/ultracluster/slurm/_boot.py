@@ -93,8 +93,9 @@ def node_boot(
         parts.append(health_boot(instance_type, efa_devices=efa))
     if instance_type.nvme[0]:
         volume = cluster.storage.scratch
-        scratch = LocalScratch(path=volume.path, container_store=volume.container_store).for_slurm(instance_type)
-        parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
+        disks = LocalScratch(path=volume.path, container_store=volume.container_store)
+        scratch = disks.for_slurm(instance_type)
+        parts[:0] = [NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)), disks.for_jobs()]
     homes = homes_directory(cluster)
     if cluster.slurm.directory is not None:
         parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=homes))
