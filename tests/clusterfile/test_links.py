@@ -199,6 +199,18 @@ def test_reports_all_errors_at_once() -> None:
             "links./b: the repositories s3://DATA-BUCKET/x and s3://DATA-BUCKET/x overlap",
         ),
         ("/data: {export: [NEW]}", "release-task: {after: 12 h}, ", "release-task.after: is counted in whole days"),
+        ("/data: {export: [NEW]}", "release-task: {after: 1 d}, ", "release-task.after: is counted in whole days, 2 d"),
+        (
+            "/data: {export: [DELETED]}",
+            "release-task: {after: 7 d}, ",
+            "release-task: no data repository association exports files",
+        ),
+        (
+            "/data: {bucket: 192.168.1.1}",
+            "",
+            "'192.168.1.1' is no name of a bucket: S3 allows none like an IPv4 address",
+        ),
+        ("/data: {bucket: sthree-data}", "", "'sthree-data' is no name of a bucket"),
         (
             "/data: {export: [NEW]}",
             "release-task: {}, ",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.daemons
 
 
 def with_disks(node: GpuNode) -> Path:
-    """Give a node its volume, and a deletion that takes until the test allows it."""
+    """Create the volume of a node, with a deletion that waits for the test."""
     for file in LocalScratch().for_jobs().files:
         node.file(file.path, file.text).chmod(int(file.mode, 8))
     node.file("/run/ultracluster/health/local-scratch", "ok\n")

@@ -15,6 +15,10 @@ _EXPRESS_ENDPOINTS = Source(
 BUCKET_NAME: Annotated[re.Pattern[str], Stated(_NAMING_RULES, columns="regular expression")] = re.compile(
     r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII
 )
+# Such buckets cannot be created.
+NO_BUCKET_NAME: Annotated[re.Pattern[str], Stated(_NAMING_RULES, columns="regular expression")] = re.compile(
+    r"\d+(\.\d+){3}\Z|xn--|sthree-|amzn-s3-demo-", re.ASCII
+)
 
 EXPRESS_ZONES: Annotated[frozenset[str], Stated(_EXPRESS_ENDPOINTS, columns="ids of zones")] = frozenset(
     {

@@ -39,6 +39,8 @@ _OVERLAP = shared(ASSOCIATION_OVERLAP)
 _RELEASE = shared(RELEASE_TASK)
 
 _PATH: Path = ("storage", "lustre")
+# Under relatime the access time may be a day old: https://man7.org/linux/man-pages/man8/mount.8.html (read 2026-11-21)
+_LEAST_DAYS = 2
 _EXPORT = "write export: [NEW, CHANGED] at one"
 
 
@@ -107,12 +109,13 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
     release = lustre.release_task
     if release is None:
         return
-    if release.after.days is None:
-        message = f"is counted in whole days, 1 d at least, got {release.after}"
+    if (release.after.days or 0) < _LEAST_DAYS:
+        message = f"is counted in whole days, {_LEAST_DAYS} d at least, got {release.after}"
         yield _RELEASE((*_PATH, "release-task", "after"), message)
-    if not any(link.export for link in lustre.data_repository_associations.values()):
+    # Deletions alone take no file to S3.
+    if not any({"NEW", "CHANGED"} & {*link.export} for link in lustre.data_repository_associations.values()):
         message = (
-            f"no data repository association exports, so nothing is known to be in S3 that could be released; "
+            f"no data repository association exports files, so nothing is known to be in S3 that could be released; "
             f"{_EXPORT}, or remove it"
         )
         yield _RELEASE((*_PATH, "release-task"), message, at_key=True)

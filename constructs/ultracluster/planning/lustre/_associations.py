@@ -202,6 +202,11 @@ def bucket_problems(name: str) -> list[str]:
             f"{shown(name)} is no name of a bucket: 3 to 63 lower-case letters, digits, hyphens and dots, "
             "a letter or digit at both ends"
         ]
+    if s3.NO_BUCKET_NAME.match(name):
+        return [
+            f"{shown(name)} is no name of a bucket: S3 allows none like an IPv4 address, and none that begins with "
+            "xn--, sthree- or amzn-s3-demo-"
+        ]
     if name.endswith("--x-s3"):
         return [
             "FSx does not support directory buckets of S3 Express One Zone: name a general purpose bucket, or copy "
