@@ -311,3 +311,29 @@ def test_express_has_a_gateway_endpoint_of_its_own(stack: cdk.Stack, template: M
             "ServiceName": {"Fn::Join": ["", ["com.amazonaws.", {"Ref": "AWS::Region"}, ".s3express"]]},
         },
     )
+
+
+def test_a_role_of_another_account_of_the_app_is_granted_by_a_generated_name() -> None:
+    app = cdk.App(analytics_reporting=False)
+    here, there = (
+        cdk.Stack(app, name, env=cdk.Environment(account=account, region="us-east-2"))
+        for name, account in (("Here", "123456789012"), ("There", "210987654321"))
+    )
+    bucket = DataBucket(here, "Data", bucket_name=cdk.PhysicalName.GENERATE_IF_NEEDED)
+    bucket.bucket.add_lifecycle_rule(prefix="tmp/", expiration=cdk.Duration.days(1))
+    role = iam.Role(
+        there,
+        "Role",
+        role_name=cdk.PhysicalName.GENERATE_IF_NEEDED,
+        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+    )
+    bucket.grants.read(role).assert_success()
+    templates = {stack.stack_name: stack.template["Resources"] for stack in app.synth().stacks}
+    (name,) = (
+        row["Properties"]["BucketName"]
+        for row in templates["Here"].values()
+        if row["Type"] == "AWS::S3::Bucket" and "BucketName" in row["Properties"]
+    )
+    assert name in json.dumps(templates["There"])
+    policies = [row for row in templates["Here"].values() if row["Type"] == "AWS::S3::BucketPolicy"]
+    assert any("210987654321" in json.dumps(policy) for policy in policies)

@@ -34,7 +34,7 @@ def _release(group: NodeGroup, cluster: ClusterFile) -> list[str]:
 def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
     end, starts = end_of(group), getattr(group.capacity, "starts", None)
     lines = [f"started by a schedule at {starts:%Y-%m-%d %H:%M} UTC"] if starts else []
-    lines += [f"scaled to zero in time; {end.words}"] if end else []
+    lines += [f"scaled to zero before {end.at:%Y-%m-%d %H:%M} UTC"] if end else []
     return [*_release(group, cluster), *lines]
 
 

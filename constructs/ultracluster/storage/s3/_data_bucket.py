@@ -9,12 +9,13 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.planning import as_list, checked, perimeter_condition, perimeter_problems
+from ultracluster.planning import as_list, checked, known, perimeter_condition, perimeter_problems
 from ultracluster.planning.s3 import (
     OLD_VERSIONS_DAYS,
     Purpose,
     Tier,
     TierClass,
+    existing_bucket_problems,
     existing_bucket_warning,
 )
 from ultracluster.rules import Refusal, error, shared
@@ -46,12 +47,14 @@ class DataBucket(cdk.Resource):
         access_log_bucket: Bucket of the access logs. Default: a bucket beside this one.
         perimeter: Data perimeter: the id of an organization, or accounts beside that of the stack. All other principals
             are denied access, unless they are services of AWS. Default: IAM policies decide.
+        bucket_name: Name, or `cdk.PhysicalName.GENERATE_IF_NEEDED` for grants to principals of other accounts and
+            Regions in the same app. Default: CloudFormation chooses one.
         removal_policy: What happens to the bucket when it is removed from the template. Default: it is retained,
             unless the deployment that creates it fails.
 
     Raises:
-        Refusal: If the purpose is unknown, key or log bucket are in another region, or the perimeter is neither an
-            organization nor accounts.
+        Refusal: If the purpose is unknown, the name is not valid, key or log bucket are in another region, or the
+            perimeter is neither an organization nor accounts.
     """
 
     @checked
@@ -65,6 +68,7 @@ class DataBucket(cdk.Resource):
         key: kms.IKey | None = None,
         access_log_bucket: s3.IBucket | IDataBucket | None = None,
         perimeter: str | Sequence[str] | None = None,
+        bucket_name: str | None = None,
         removal_policy: cdk.RemovalPolicy = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         super().__init__(scope, id)
@@ -73,6 +77,9 @@ class DataBucket(cdk.Resource):
         if purpose not in OLD_VERSIONS_DAYS:
             text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, need a LogBucket"
             errors.append(_PURPOSE(text))
+        if bucket_name is not None and known(bucket_name):
+            problems = existing_bucket_problems(bucket_name)
+            errors += [problem.rule(f"bucket_name: {problem}") for problem in problems]
         members = None if perimeter is None else as_list(perimeter)
         errors += perimeter_problems("perimeter", members or ())
         try:
@@ -85,6 +92,7 @@ class DataBucket(cdk.Resource):
         bucket = s3.Bucket(
             self,
             "Bucket",
+            bucket_name=bucket_name,
             encryption=s3.BucketEncryption.S3_MANAGED if key is None else s3.BucketEncryption.KMS,
             encryption_key=key,
             bucket_key_enabled=key is not None,
@@ -110,7 +118,7 @@ class DataBucket(cdk.Resource):
         keep_policy(bucket, removal_policy)
         self.node.default_child = bucket.node.default_child
         #: The bucket.
-        self.bucket: s3.IBucket = bucket
+        self.bucket: s3.Bucket = bucket
         #: Permissions for principals.
         self.grants = BucketGrants(bucket, key)
         #: CloudWatch metrics.

@@ -48,7 +48,7 @@ class LogBucket(cdk.Resource):
         if days < 1 or days % 1:
             raise Refusal(self, _RETENTION(f"retention must be 1 day or more, in whole days, got {days:g} days"))
         #: The bucket.
-        self.bucket: s3.IBucket = log_bucket(self, "Bucket", retention, removal_policy)
+        self.bucket: s3.Bucket = log_bucket(self, "Bucket", retention, removal_policy)
         self.node.default_child = self.bucket.node.default_child
         #: Permissions for principals.
         self.grants = BucketGrants(self.bucket, None)
