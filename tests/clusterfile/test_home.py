@@ -271,6 +271,14 @@ def test_clients_cover_the_subnet_of_another_zone_and_an_existing_one() -> None:
     assert "addresses of subnet-0123456789abcdef0, 10.1.0.0/20, so nodes" in line
 
 
+def test_clients_cover_the_login_nodes_in_the_zone_of_the_controller() -> None:
+    text = with_home("{clients: [10.0.128.0/17]}") + "network: {control-plane-zone: use2-az2}\n"
+    (line,) = problems(text)
+    assert "of the subnet in use2-az2, 10.0.1.0/24, so" in line
+    accepted = text + "accept: {home-clients-subnet: the app hands its network in}\n"
+    assert clusterfile.loads(accepted, "c.yaml").storage.home
+
+
 def test_clients_are_1_to_25_ranges() -> None:
     assert wrong("{clients: []}") == ".clients: must hold 1 to 25 ranges of addresses, got 0"
     many = ", ".join(f"10.0.{number}.0/24" for number in range(26))

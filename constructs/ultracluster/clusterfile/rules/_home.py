@@ -25,6 +25,10 @@ _REGION = error(
 )
 _SOLD = shared(HOME_SOLD)
 _CLIENTS = shared(HOME_CLIENTS)
+# Acceptable: a network that a CDK app hands in has other subnets than the file plans.
+_SUBNETS = error(
+    "home-clients-subnet", "NFS lets no node mount the homes from a subnet that it is not given.", acceptable=True
+)
 _TYPE = error("home-type", "Each type of home directories has keys of its own.")
 _EXISTING = error("home-existing", "An existing file system keeps its own shape, and is named by its own keys.")
 _KUBERNETES = error("home-kubernetes", "Kubernetes mounts home directories by the CSI driver of an EKS add-on.")
@@ -206,7 +210,7 @@ def _check_clients(home: Home, draft: Draft) -> Iterator[Problem]:
             f"does not hold all addresses of {names}, so nodes there could not mount it; add "
             f"{', '.join(map(str, missing.values()))}"
         )
-        yield _CLIENTS(path, message)
+        yield _SUBNETS(path, message)
 
 
 def _left_out(ranges: Iterable[IPv4Network], draft: Draft) -> dict[str, IPv4Network]:
@@ -215,6 +219,9 @@ def _left_out(ranges: Iterable[IPv4Network], draft: Draft) -> dict[str, IPv4Netw
     if network.existing is None:
         fixed = own_subnets(network)
         subnets["the training subnet"] = fixed[0]
+        if network.control_plane_zone not in (None, draft.zone):
+            # Of login nodes.
+            subnets[f"the subnet in {network.control_plane_zone}"] = fixed[2]
         others, _ = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, fixed)
         subnets |= {f"the subnet in {zone}": subnet for zone, subnet in others.items()}
     elif network.existing.cidr is not None:
