@@ -16,7 +16,7 @@ _ID = "ClusterRules::FSx-FileSystem-StorageCapacity"
 
 
 def synthesise(
-    folder: Path, capacity: Any, *, acknowledge: bool = False, transform: str | None = None
+    folder: Path, capacity: Any, *, acknowledge: bool = False, transform: str | None = None, nested: bool = False
 ) -> list[dict[str, Any]]:
     """Synthesise a file system and return the violations in the validation report."""
     app = cdk.App(analytics_reporting=False, outdir=str(folder))
@@ -24,7 +24,7 @@ def synthesise(
     stack = cdk.Stack(app, "Mine")
     stack.template_options.transforms = [transform] if transform else None
     lustre = fsx.CfnFileSystem(
-        stack,
+        cdk.NestedStack(cdk.NestedStack(stack, "Nested"), "Inner") if nested else stack,
         "Lustre",
         file_system_type="LUSTRE",
         subnet_ids=["subnet-0123456789abcdef0"],
@@ -63,6 +63,16 @@ def test_a_good_and_an_unknown_capacity_violate_no_rule(tmp_path: Path, capacity
 
 def test_a_finding_can_be_acknowledged(tmp_path: Path) -> None:
     assert synthesise(tmp_path, 1300, acknowledge=True) == []
+
+
+def test_templates_of_nested_stacks_are_validated(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        synthesise(tmp_path / "bad", 1300, nested=True)
+    (violation,) = violations(tmp_path / "bad")
+    (construct,) = violation["violatingConstructs"]
+    assert construct["constructPath"] == "Mine/Nested/Inner/Lustre"
+    assert synthesise(tmp_path / "accepted", 1300, nested=True, acknowledge=True) == []
+    assert synthesise(tmp_path / "good", 2400, nested=True) == []
 
 
 def test_a_template_with_a_macro_is_named_and_not_validated(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ class ClusterRules:
         Args:
             context: The templates, from the CDK.
         """
-        texts = {path: Path(path).read_text(encoding="utf-8") for path in context.template_paths}
+        paths = [each for path in context.template_paths for each in (path, *_nested(path))]
+        texts = {path: Path(path).read_text(encoding="utf-8") for path in paths}
         templates = {path: json.loads(text) for path, text in texts.items()}
         violations = []
         for path, template in templates.items():
@@ -65,6 +66,14 @@ class ClusterRules:
             success=not violations,
             violations=[*violations, *(_skipped(path, reason) for path, reason in skipped.items())],
         )
+
+
+def _nested(path: str) -> list[str]:
+    """Return the templates of nested stacks, which are file assets of the stack that holds them."""
+    manifest = Path(path.removesuffix(".template.json") + ".assets.json")
+    files = json.loads(manifest.read_text(encoding="utf-8"))["files"].values() if manifest.exists() else ()
+    sources = [str(entry["source"].get("path", "")) for entry in files]
+    return [str(manifest.parent / source) for source in sources if source.endswith(".nested.template.json")]
 
 
 def _readable(templates: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
