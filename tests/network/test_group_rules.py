@@ -1,6 +1,8 @@
 """Rules between security groups beside those of the CDK: in which stack, once only, and none on an immutable group."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -102,6 +104,23 @@ def test_a_group_that_is_imported_as_immutable_gets_no_rule(stack: cdk.Stack) ->
     assert owners.count(ids["Ours"]) == 3
     peers = [json.loads(rule)[1].get("SourceSecurityGroupId") for rule in rules(stack)]
     assert peers.count(ids["Theirs"]) == 2
+
+
+# In a process of its own: in that of the tests, the CDK does not check types.
+IMPORTED = """
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from ultracluster import storage
+stack = cdk.Stack(cdk.App(), "Stack")
+vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+home = storage.EfsHome(stack, "Home", vpc=vpc, subnets=vpc.private_subnets)
+home.allow_clients(ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-0123456789abcdef0"))
+"""
+
+
+def test_the_cdk_takes_an_imported_group_as_a_scope() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def mounted(stack: cdk.Stack, vpc: ec2.IVpc, nodes: ec2.ISecurityGroup, _: cdk.Stack) -> None:

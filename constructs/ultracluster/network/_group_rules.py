@@ -1,6 +1,6 @@
 """Rules between security groups, which name both groups by id."""
 
-from typing import Any, cast
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -83,12 +83,17 @@ def _claim(group: ec2.ISecurityGroup, peer: ec2.ISecurityGroup, port: str, way: 
         places.append((peer, f"{name}:{port} {back}"))
     try:
         for scope, id in places:
-            Construct(cast(Construct, scope), id)
+            Construct(_construct(scope), id)
     except RuntimeError as error:
         if "already a Construct with name" not in str(error):
             raise
         return False
     return True
+
+
+def _construct(group: ec2.ISecurityGroup) -> Construct:
+    # The CDK returns an imported group as a proxy of several classes, which it does not take as a scope.
+    return next(part for part in (group, *getattr(group, "_delegates", ())) if isinstance(part, Construct))
 
 
 @once
