@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeFile, oneshot, program, unit_file
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning import check_fields
@@ -92,11 +92,6 @@ class LocalScratch:
         https://github.com/awslabs/awsome-distributed-ai (1.architectures/5.sagemaker-hyperpod, read 2026-11-21)
         """
         return self._setup(instance_type, container_store=False)
-
-    def for_jobs(self) -> NodeBoot:
-        """Return the files by which prolog and epilog of a Slurm node create and remove a directory for each job."""
-        path = NodeFile(path="/etc/ultracluster/scratch", text=f"{self.path}\n", in_place=True)
-        return NodeBoot(files=(path, program("job-scratch", in_place=True)), units=())
 
     def for_eks(self, instance_type: InstanceType) -> NodeSetup:
         """Return the setup of an EKS node with Amazon Linux 2023: nodeadm's stripe, bind-mounted at the path.

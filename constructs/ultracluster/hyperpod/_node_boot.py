@@ -87,9 +87,8 @@ def node_scripts(
     if group == CONTROLLER:
         parts.append(hyperpod_controller(cluster.slurm_settings, health=bool(cluster.slurm.health)))
     if instance_type.nvme[0]:
-        disks = LocalScratch(path=cluster.storage.scratch.path)
-        scratch = disks.for_hyperpod(instance_type)
-        parts[:0] = [NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)), disks.for_jobs()]
+        scratch = LocalScratch(path=cluster.storage.scratch.path).for_hyperpod(instance_type)
+        parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
     if jobs:
         parts.append(jobs_boot(cluster=cluster.name, region=cluster.region, directory=jobs_directory(cluster)))
     parts += slurm_collectors(cluster, instance_type, group=group, layout=layout)

@@ -81,7 +81,8 @@ def node_boot(
         slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
     ]
     if (lustre := cluster.storage.lustre) is not None:
-        parts.append(exports_boot((lustre.mount, directory) for directory in exporting(lustre)))
+        # The boot opens the root, with the directory of images in it.
+        parts.append(exports_boot((lustre.mount, path) for path in exporting(lustre) if path != "/"))
     if any(mount.path == IMAGE_HOMES for mount in mounts):
         parts.append(seed_home_boot())
     if layout is not None:
@@ -93,9 +94,8 @@ def node_boot(
         parts.append(health_boot(instance_type, efa_devices=efa))
     if instance_type.nvme[0]:
         volume = cluster.storage.scratch
-        disks = LocalScratch(path=volume.path, container_store=volume.container_store)
-        scratch = disks.for_slurm(instance_type)
-        parts[:0] = [NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)), disks.for_jobs()]
+        scratch = LocalScratch(path=volume.path, container_store=volume.container_store).for_slurm(instance_type)
+        parts.insert(0, NodeBoot(files=scratch.files, units=(SCRATCH_UNIT,)))
     homes = homes_directory(cluster)
     if cluster.slurm.directory is not None:
         parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=homes))

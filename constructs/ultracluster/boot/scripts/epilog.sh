@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Slurm's epilog: root runs it on each node of a job after the job. It leaves nothing of the job behind: no processes, no
-# shared memory, no files on the local disks, no name in the metrics. A node that cannot be cleaned is drained with the reason.
+# shared memory, no name in the metrics. A node that cannot be cleaned is drained with the reason.
 #
 #   epilog.sh
 #
@@ -95,8 +95,6 @@ main() {
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     unmap_gpus || log "the names of its GPUs in the metrics are left"
     rm -rf "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
-    [ ! -x "$bin-job-scratch" ] || timeout --kill-after=5 30 "$bin-job-scratch" remove "$job" 8>&- 9>&- ||
-        log "its directory on the local disks is left"
     is_gone || return 0
     if ! end_processes; then
         left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""

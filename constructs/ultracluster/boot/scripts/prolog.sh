@@ -105,8 +105,6 @@ main() {
     [ ! -x "$bin-container-homes" ] || [ -z "${SLURM_JOB_UID:-}" ] || "$bin-container-homes" "$SLURM_JOB_UID" 8>&- 9>&- ||
         log "the directories of Enroot do not belong to the user"
     make_metrics_directory || log "it has no directory for metrics"
-    [ ! -x "$bin-job-scratch" ] || [ -z "${SLURM_JOB_UID:-}" ] ||
-        "$bin-job-scratch" create "$job" "$SLURM_JOB_UID" 8>&- 9>&- || log "it has no directory on the local disks"
     exec 9>&-
     # Of jobs that start together the first checks.
     "$bin-health-check" --recent 30 8>&- || refuse devices "$?"

@@ -17,10 +17,10 @@ create() {
     # cfnconfig says what the node is.
     [ "${cfn_node_type:-}" = HeadNode ] || return 0
     home=$(getent passwd "$name" | cut -d: -f6)
-    if [ ! -e "$home" ]; then
-        cp -r /etc/skel "$home"
-        chmod 750 "$home"
-    fi
+    # In one that exists, on a file system that is used again, names may be links of the user.
+    if [ -e "$home" ] || [ -L "$home" ]; then return 0; fi
+    cp -r /etc/skel "$home"
+    chmod 750 "$home"
     install -d -m 700 "$home/.ssh"
     if [ -n "$keys" ]; then
         tr '|' '\n' <<<"$keys" >"$home/.ssh/authorized_keys"
