@@ -32,7 +32,9 @@ def test_an_update_of_a_group_is_refused_after_its_block_has_ended(diff: Diff) -
     allowed = [argument for name in names for argument in ("--allow", name)]
     again = diff(ENDED, ENDED.replace(*IMAGE), *allowed)
     assert again.exit_code == 1
-    assert "First remove train-bcdef0 from the file" in " ".join(again.output.split())
+    assert "If you extended the block, write its new `ends`. Else first remove train-bcdef0 from" in " ".join(
+        again.output.split()
+    )
     assert diff(FILE, FILE.replace(*IMAGE), *allowed).exit_code == 0
 
 
@@ -44,3 +46,8 @@ def test_a_group_whose_block_has_ended_may_stay_and_leave(diff: Diff) -> None:
     report = json.loads(left.stdout)["guard"]
     assert report["broken"] == []
     assert {finding["fate"] for finding in report["nodes"] if "train" in finding["name"]} == {"deleted"}
+
+
+def test_tags_of_a_group_whose_block_has_ended_change(diff: Diff) -> None:
+    tagged = diff(ENDED, ENDED.replace("tags:\n", "tags:\n  more: tags\n"), "--json")
+    assert json.loads(tagged.stdout)["guard"]["broken"] == [], tagged.output

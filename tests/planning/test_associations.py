@@ -232,7 +232,7 @@ def test_a_mount_that_hides_reads_makes_hot_data_look_cold() -> None:
 @pytest.mark.parametrize("days", [0, -1])
 def test_rejects_a_release_of_what_is_in_use(days: int) -> None:
     (error,) = release("/checkpoints", days=days, links=[EXPORTED])
-    assert "must be 1 or more" in error
+    assert "must be 2 or more" in error
 
 
 def test_a_release_names_one_to_a_hundred_paths() -> None:

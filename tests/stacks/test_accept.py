@@ -47,6 +47,11 @@ ACCEPTED = {
         "AWS::S3Files::FileSystem",
         '"Prefix": "home/"',
     ),
+    "home-clients-subnet": (
+        bent("storage: {", "storage: {home: {clients: [10.0.128.0/20]}, "),
+        "AWS::FSx::Volume",
+        '"Clients": "10.0.128.0/20"',
+    ),
     "hyperpod-region": (
         moved(
             bent("orchestrator: slurm", "orchestrator: hyperpod-slurm", bent(RESERVATION, "on-demand")),

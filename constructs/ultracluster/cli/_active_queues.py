@@ -14,8 +14,13 @@ _LISTS = {
 
 
 def updates_cluster(report: "Report") -> bool:
-    """Return whether an update changes the cluster of AWS PCS in place."""
-    return any(finding.type == _TYPE and not finding.harmful for finding in report.findings)
+    """Return whether an update changes more than the tags of the cluster of AWS PCS in place."""
+    return any(
+        finding.type == _TYPE
+        and not finding.harmful
+        and any(not cause.property.startswith("Tags") for cause in finding.causes)
+        for finding in report.findings
+    )
 
 
 def not_active(name: str, client: Callable[[str, str], Any], region: str) -> list[str]:
@@ -40,7 +45,7 @@ def not_active(name: str, client: Callable[[str, str], Any], region: str) -> lis
     }
     return [
         f"pcs-not-active: {what} of {name} is {state}, and AWS PCS updates a cluster only while all are ACTIVE: "
-        + ("update or remove it first" if state.endswith("FAILED") else "wait, and deploy again")
+        + ("wait, and deploy again" if state.endswith("ING") else "update or remove it first")
         for what, state in states.items()
         if state != "ACTIVE"
     ]

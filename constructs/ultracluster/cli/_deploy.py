@@ -172,7 +172,10 @@ class _Plan:
         from cdk_rehearsal.deploy import SIDE_BY_SIDE, protect, release_failed
 
         release_failed(self.stacks, _client)
-        _warn(protect(self.stacks, _client, allow=self.allow))
+        # A pause of a file system neither replaces nor deletes it.
+        paused = self.report.unavailable if self.report else ()
+        names = {name for finding in paused for name in (finding.name, finding.logical_id)}
+        _warn(protect(self.stacks, _client, allow=[name for name in self.allow if name not in names]))
         arguments = ["deploy", "**", "--app", str(self.assembly), *SIDE_BY_SIDE]
         arguments += ["--import-existing-resources"] if imports else []
         code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode

@@ -35,15 +35,18 @@ def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Path, now:
         for group in cluster.node_groups
         if isinstance(group.capacity, Block) and group.capacity.ends is not None and group.capacity.ends <= now
     }
-    for finding in report.nodes:
-        if finding.type != _TYPE or finding.fate in (Fate.DELETED, Fate.ORPHANED):
+    for finding in report.nodes if ends else ():
+        # Tags are changed by a call of their own.
+        properties = [cause.property for cause in finding.causes if not cause.property.startswith("Tags")]
+        if finding.type != _TYPE or finding.fate in (Fate.DELETED, Fate.ORPHANED) or not properties:
             continue
         template = json.loads((deployed / f"{finding.stack}.template.json").read_text(encoding="utf-8"))
-        name = template["Resources"][finding.logical_id]["Properties"].get("Name")
-        if name in ends:
-            changed = ", ".join(cause.property for cause in finding.causes)
+        name = (template["Resources"][finding.logical_id].get("Properties") or {}).get("Name")
+        if isinstance(name, str) and name in ends:
+            changed = ", ".join(properties)
             yield (
                 f"capacity-ended: {finding.name}: the Capacity Block of {name} ended at {ends[name]:%Y-%m-%d %H:%M} "
-                f"UTC, and AWS PCS refuses an update of its node group ({changed}). First remove {name} from the file "
-                f"and its queues, and deploy that: --allow {finding.name}; see docs/operations/operate.md#after-the-end"
+                f"UTC, and AWS PCS refuses an update of its node group ({changed}). If you extended the block, write "
+                f"its new `ends`. Else first remove {name} from the file and its queues, and deploy that: --allow "
+                f"{finding.name}; see docs/operations/operate.md#after-the-end"
             )

@@ -99,12 +99,13 @@ class SharedFileSystem(cdk.Resource):
             group: Security group of the nodes.
             nodes: Construct that uses both the group and the file system; the group itself if it is not known.
         """
-        # A rule refers to both groups. In the stack of the file system it would close a circle if the clients' stack
-        # mounts the file system; in the stack of the clients, if the file system refers to that one. The stack of the
-        # nodes refers to both. An imported file system refers to nothing.
-        here, stack = cdk.Stack.of(self), cdk.Stack.of(nodes if self._stacks else group)
-        near = cdk.Stack.of(group).node.addr in {here.node.addr, *self._stacks}
-        return self if near or stack.node.addr == here.node.addr else stack
+        # A rule refers to both groups. In the stack of the file system it closes a circle if the stack of the group
+        # mounts the file system; in the stack of the group, if the file system, or nodes beside it, refer to that one.
+        here, stack = cdk.Stack.of(self).node.addr, cdk.Stack.of(group)
+        near = stack.node.addr in {here, *self._stacks}
+        # An imported file system refers to nothing.
+        near = near or bool(self._stacks and nodes is not group and cdk.Stack.of(nodes).node.addr == here)
+        return self if near else stack
 
     def _allow(self, scope: Construct, server: ec2.ISecurityGroup, client: ec2.ISecurityGroup) -> None:
         allow_nfs(scope, "Nfs", server, client)

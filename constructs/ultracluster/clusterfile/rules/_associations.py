@@ -16,6 +16,7 @@ from ultracluster.planning.lustre import (
     ASSOCIATION_OVERLAP,
     BOTH_WAYS,
     EXPORTS_DELETIONS,
+    LEAST_RELEASE_DAYS,
     RELEASE_TASK,
     UNVERSIONED,
     Association,
@@ -39,8 +40,6 @@ _OVERLAP = shared(ASSOCIATION_OVERLAP)
 _RELEASE = shared(RELEASE_TASK)
 
 _PATH: Path = ("storage", "lustre")
-# Under relatime the access time may be a day old: https://man7.org/linux/man-pages/man8/mount.8.html (read 2026-11-21)
-_LEAST_DAYS = 2
 _EXPORT = "write export: [NEW, CHANGED] at one"
 
 
@@ -109,8 +108,8 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
     release = lustre.release_task
     if release is None:
         return
-    if (release.after.days or 0) < _LEAST_DAYS:
-        message = f"is counted in whole days, {_LEAST_DAYS} d at least, got {release.after}"
+    if (release.after.days or 0) < LEAST_RELEASE_DAYS:
+        message = f"is counted in whole days, {LEAST_RELEASE_DAYS} d at least, got {release.after}"
         yield _RELEASE((*_PATH, "release-task", "after"), message)
     # Deletions alone take no file to S3.
     if not any({"NEW", "CHANGED"} & {*link.export} for link in lustre.data_repository_associations.values()):

@@ -219,8 +219,8 @@ def _left_out(ranges: Iterable[IPv4Network], draft: Draft) -> dict[str, IPv4Netw
     if network.existing is None:
         fixed = own_subnets(network)
         subnets["the training subnet"] = fixed[0]
-        if network.control_plane_zone not in (None, draft.zone):
-            # Of login nodes.
+        # Of login nodes, or of a control plane that mounts nothing.
+        if network.control_plane_zone not in (None, draft.zone) and not draft.traits.two_zones:
             subnets[f"the subnet in {network.control_plane_zone}"] = fixed[2]
         others, _ = plan_zone_subnets(network.cidr, draft.other_zones, network.subnets, fixed)
         subnets |= {f"the subnet in {zone}": subnet for zone, subnet in others.items()}

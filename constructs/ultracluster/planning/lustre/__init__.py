@@ -27,6 +27,7 @@ from ultracluster.planning.lustre._offer import lustre_offer as lustre_offer
 from ultracluster.planning.lustre._plan import LustrePlan as LustrePlan
 from ultracluster.planning.lustre._plan import needs_efa as needs_efa
 from ultracluster.planning.lustre._plan import plan_lustre as plan_lustre
+from ultracluster.planning.lustre._release_tasks import LEAST_RELEASE_DAYS as LEAST_RELEASE_DAYS
 from ultracluster.planning.lustre._release_tasks import RELEASE_TASK as RELEASE_TASK
 from ultracluster.planning.lustre._release_tasks import check_release as check_release
 from ultracluster.planning.lustre._release_tasks import task_path as task_path

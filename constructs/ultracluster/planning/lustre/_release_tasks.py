@@ -7,6 +7,8 @@ from ultracluster.planning import shown
 from ultracluster.planning.lustre._associations import Association, path_problems
 from ultracluster.rules import Message, error
 
+# Under relatime the access time may be a day old: https://man7.org/linux/man-pages/man8/mount.8.html (read 2026-11-21)
+LEAST_RELEASE_DAYS = 2
 RELEASE_TASK = error("release-task", "Only what an association exports can be released, after whole days.")
 
 
@@ -21,7 +23,8 @@ def check_release(
         not_accessed_for_days: Days since the last access after which a file is cold.
         mount_options: How clients mount the file system, comma-separated.
     """
-    exported = [association.path for association in associations if association.export_events]
+    # Deletions alone take no file to S3.
+    exported = [association.path for association in associations if {"NEW", "CHANGED"} & {*association.export_events}]
     problems = [
         f"{path} lies under no association that exports: nothing there is known to be in S3; paths that are: "
         f"{', '.join(exported) or 'none'}"
@@ -33,10 +36,10 @@ def check_release(
         problems.append("paths must name at least one directory, got none")
     if len(paths) > facts.MOST_TASK_PATHS:
         problems.append(f"a release task accepts at most {facts.MOST_TASK_PATHS} paths, got {len(paths)}")
-    if not_accessed_for_days < 1:
+    if not_accessed_for_days < LEAST_RELEASE_DAYS:
         problems.append(
-            f"not_accessed_for_days must be 1 or more, got {not_accessed_for_days}: a smaller one would release what "
-            "jobs are reading"
+            f"not_accessed_for_days must be {LEAST_RELEASE_DAYS} or more, got {not_accessed_for_days}: a smaller one "
+            "would release what jobs are reading"
         )
     if "noatime" in mount_options.split(","):
         problems.append(
