@@ -212,7 +212,11 @@ def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
     steps = [step for step, _ in run.losses()]
     (last,) = (event["step"] for event in run.events("requested end"))
     # The killed run repeats the steps after its checkpoint; the requeued one repeats none.
-    assert [event["step"] for event in run.events("start")] == [0, 10, last]
+    log = (run.here / f"pretrain-{run.id}.out").read_text()
+    starts = [event["step"] for event in run.events("start")]
+    assert starts[:3] == [0, 10, last], log
+    # A process that fails while all of them end is started again, and has no step left: once in some fifteen runs.
+    assert starts[3:] in ([], [STEPS]), log
     assert steps == [*range(1, 13), *range(11, STEPS + 1)]
     assert last in range(20, 23)
     curve = dict(run.losses())
