@@ -1,6 +1,7 @@
 """Nodes of a Capacity Block: their start with the block, and their end before that of an UltraServer."""
 
 from datetime import datetime
+from typing import ClassVar
 
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
@@ -20,6 +21,14 @@ _RETRIES = 185
 class _ScheduledSize(ScheduledRun):
     """A schedule that calls `UpdateNodegroupConfig`, and retries: EKS refuses while it updates the group."""
 
+    #: The group has all its nodes then, or none.
+    _all: ClassVar[bool]
+    #: Hours for which EventBridge tries again.
+    _hours: ClassVar[int]
+    #: Description, with `{}` for the name of the group.
+    _description: ClassVar[str]
+
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -28,10 +37,8 @@ class _ScheduledSize(ScheduledRun):
         cluster: eks.ICluster | IEksCluster,
         node_group: EksNodeGroup,
         at: datetime,
-        nodes: int,
-        description: str,
-        hours: int,
     ) -> None:
+        count = node_group.count
         super().__init__(
             scope,
             id,
@@ -41,10 +48,10 @@ class _ScheduledSize(ScheduledRun):
             input={
                 "ClusterName": cluster.cluster_name,
                 "NodegroupName": node_group.name,
-                "ScalingConfig": {"MinSize": 0, "MaxSize": node_group.count, "DesiredSize": nodes},
+                "ScalingConfig": {"MinSize": 0, "MaxSize": count, "DesiredSize": count if self._all else 0},
             },
-            description=description,
-            hours=hours,
+            description=self._description.format(node_group.name),
+            hours=self._hours,
             retries=_RETRIES,
         )
 
@@ -64,26 +71,7 @@ class EksScheduledStart(_ScheduledSize):
         Refusal: If the time has no time zone.
     """
 
-    @checked
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        cluster: eks.ICluster | IEksCluster,
-        node_group: EksNodeGroup,
-        at: datetime,
-    ) -> None:
-        super().__init__(
-            scope,
-            id,
-            cluster=cluster,
-            node_group=node_group,
-            at=at,
-            nodes=node_group.count,
-            description=f"Starts the nodes of {node_group.name} with their Capacity Block",
-            hours=24,
-        )
+    _all, _hours, _description = True, 24, "Starts the nodes of {} with their Capacity Block"
 
 
 class EksScheduledStop(_ScheduledSize):
@@ -103,26 +91,7 @@ class EksScheduledStop(_ScheduledSize):
     See: https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html (read 2026-11-21)
     """
 
-    @checked
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        cluster: eks.ICluster | IEksCluster,
-        node_group: EksNodeGroup,
-        at: datetime,
-    ) -> None:
-        super().__init__(
-            scope,
-            id,
-            cluster=cluster,
-            node_group=node_group,
-            at=at,
-            nodes=0,
-            description=f"Scales {node_group.name} to zero before its Capacity Block ends",
-            hours=1,
-        )
+    _all, _hours, _description = False, 1, "Scales {} to zero before its Capacity Block ends"
 
 
 def schedule_block(scope: Construct, group: NodeGroup, cluster: eks.ICluster, nodes: INodeGroup) -> None:
