@@ -1,12 +1,16 @@
 """Synthesizer and tags that an app passes on to its clusters."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
+import pytest
 
+from support import ROOT
 from support.templates import Assembly
 from ultracluster import clusterfile
-from ultracluster.stacks import ClusterStacks
+from ultracluster.stacks import ClusterStacks, UltraCluster
 
 FILE = """\
 name: llama
@@ -33,3 +37,32 @@ def test_clusters_have_the_bucket_of_the_apps_synthesizer_and_warn_of_tags_that_
     assert "cdk-hnb659fds-assets-" not in compute.text
     (warning,) = (text for text in compute.warnings if "replaces all nodes" in text)
     assert "the tags commit, place of scopes above this cluster" in warning
+
+
+def tags_of_launches(template: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Name, kind and other tags of each launch template of nodes and of what it launches."""
+    for resource in template["Resources"].values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::EC2::LaunchTemplate" and "TagSpecifications" in properties:
+            for entry in properties["TagSpecifications"] + properties["LaunchTemplateData"]["TagSpecifications"]:
+                tags = {tag["Key"]: tag["Value"] for tag in entry["Tags"]}
+                yield tags.pop("Name"), entry["ResourceType"], tags
+
+
+@pytest.mark.parametrize("file", ["slurm-minimal.yaml", "eks-minimal.yaml"])
+def test_tags_of_a_node_group_reach_what_it_launches(tmp_path: Path, file: str) -> None:
+    cluster = clusterfile.load(ROOT / "examples" / file)
+    app = cdk.App(outdir=str(tmp_path), stack_traces=False, tree_metadata=False)
+    stack = cdk.Stack(app, "Mine", env=cdk.Environment(region=cluster.region))
+    name = cluster.node_groups[0].name
+    group = UltraCluster(stack, "Cluster", cluster=cluster).node_groups[name]
+    cdk.Tags.of(stack).add("team", "all")
+    cdk.Tags.of(group).add("team", "llama")
+    cdk.Tags.of(group).add("commit", "4f3a", exclude_resource_types=["AWS::EC2::LaunchTemplate"])
+    launches = list(tags_of_launches(Assembly(Path(app.synth().directory)).get_stack_by_name("Mine").template))
+    of_group = {kind: tags for path, kind, tags in launches if path == f"Mine/Cluster/Nodes/{name}"}
+    assert of_group == {
+        kind: {"team": "llama"} for kind in ("launch-template", "instance", "volume", "network-interface")
+    }
+    others = [tags for path, _, tags in launches if path != f"Mine/Cluster/Nodes/{name}"]
+    assert others == [{"team": "all"}] * 4

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+import aws_cdk as cdk
+import jsii
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -47,6 +49,7 @@ class _EksNodeGroupBase(NodeResource):
         return EksNodeGroupGrants(self.node_group_arn)
 
 
+@jsii.implements(cdk.ITaggableV2)
 class EksNodeGroup(_EksNodeGroupBase):
     """A managed node group with a `NodeGroupTemplate`: EKS joins, drains, repairs and updates its nodes.
 
@@ -55,6 +58,9 @@ class EksNodeGroup(_EksNodeGroupBase):
 
     Nodes of a Capacity Block do not run before it starts: the group has no nodes until the capacity is `active`. EKS
     scales it to zero 40 minutes before the end, and drains its nodes.
+
+    Its tags reach its launch template too, and so instances, volumes and network interfaces; another value replaces the
+    nodes.
 
     Args:
         cluster: Cluster of the nodes, created or imported.
@@ -200,6 +206,11 @@ class EksNodeGroup(_EksNodeGroupBase):
             taints=[_L1.TaintProperty(key=taint.key, effect=_EFFECTS[taint.effect]) for taint in taints] or None,
         )
         self.node_group_arn = self.resource.attr_arn
+
+    @property
+    def cdk_tag_manager(self) -> cdk.TagManager:
+        """Tags of the launch template: those of instances, volumes and network interfaces."""
+        return self.template.cdk_tag_manager
 
 
 def _repair(count: int, *, gpus: bool) -> eks.CfnNodegroup.NodeRepairConfigProperty:

@@ -1,6 +1,7 @@
 """Self-managed nodes of EKS."""
 
 import aws_cdk as cdk
+import jsii
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -20,12 +21,15 @@ from ultracluster.planning.capacity import check_count
 from ultracluster.rules import TOKEN, Refusal
 
 
+@jsii.implements(cdk.ITaggableV2)
 class EksSelfManagedNodeGroup(NodeResource):
     """Self-managed nodes in an Auto Scaling group, for capacity that managed node groups do not support.
 
     The nodes join by their user data (`boot.ClusterAccess`) and by an access entry of their role
     (`EksNodeRole.add_access_entry`). EKS neither drains, repairs nor updates them; without AWS Node Termination
     Handler, pods are not drained when the group scales in.
+
+    Its tags reach its launch template too, and so volumes and network interfaces; another value is for new nodes only.
 
     Args:
         cluster_name: Name of the cluster. It must be known at synthesis: it is part of the key of a tag.
@@ -84,6 +88,11 @@ class EksSelfManagedNodeGroup(NodeResource):
             tags={f"kubernetes.io/cluster/{cluster_name}": "owned", "Name": name},
         )
         self.resource.cooldown = "300"
+
+    @property
+    def cdk_tag_manager(self) -> cdk.TagManager:
+        """Tags of the launch template: those of instances, volumes and network interfaces."""
+        return self.template.cdk_tag_manager
 
     @property
     def metrics(self) -> AutoScalingGroupMetrics:

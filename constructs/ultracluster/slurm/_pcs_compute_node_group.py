@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+import aws_cdk as cdk
+import jsii
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
@@ -45,8 +47,12 @@ class _PcsNodeGroupBase(NodeResource):
         return PcsNodeGroupGrants(self, node_group_id=self.node_group_id, node_group_arn=self.node_group_arn)
 
 
+@jsii.implements(cdk.ITaggableV2)
 class PcsComputeNodeGroup(_PcsNodeGroupBase):
     """A compute node group of AWS PCS.
+
+    Its tags reach its launch template too, and so instances, volumes and network interfaces; another value replaces the
+    nodes.
 
     Args:
         cluster: Cluster of the nodes.
@@ -190,6 +196,11 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             self.node.add_dependency(*after)
         self.node_group_id = self.resource.attr_id
         self.node_group_arn = self.resource.attr_arn
+
+    @property
+    def cdk_tag_manager(self) -> cdk.TagManager:
+        """Tags of the launch template: those of instances, volumes and network interfaces."""
+        return self.template.cdk_tag_manager
 
     @property
     def node_names(self) -> str:
