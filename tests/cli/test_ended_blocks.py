@@ -1,13 +1,16 @@
-"""Updates of node groups whose Capacity Block has ended."""
+"""Updates of node groups whose Capacity Block has ended, and blocks that nobody can have."""
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from support import ROOT
 from support.diff_runs import Diff, differ
+from ultracluster import clusterfile
 from ultracluster.cli import _deploy
+from ultracluster.cli._ended_blocks import not_yet_sold
 
 FILE = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
 ENDED = FILE.replace("2026-12-24", "2025-12-24")
@@ -51,3 +54,14 @@ def test_a_group_whose_block_has_ended_may_stay_and_leave(diff: Diff) -> None:
 def test_tags_of_a_group_whose_block_has_ended_change(diff: Diff) -> None:
     tagged = diff(ENDED, ENDED.replace("tags:\n", "tags:\n  more: tags\n"), "--json")
     assert json.loads(tagged.stdout)["guard"]["broken"] == [], tagged.output
+
+
+def test_a_block_that_nobody_can_have_is_not_deployed(diff: Diff) -> None:
+    late = FILE.replace("2026-12-24", "2099-12-24")
+    refused = diff(FILE, late)
+    assert refused.exit_code == 1
+    assert "ends is 2099-12-24, and no Capacity Block that is sold today ends after" in " ".join(refused.output.split())
+    cluster, today = clusterfile.loads(late, "c.yaml"), date(2026, 11, 27)
+    assert [line.split(":")[0] for line in not_yet_sold(cluster, today)] == ["train-bcdef0", "train-bcdef1"]
+    accepted = clusterfile.loads(late + "accept: {block-not-yet-sold: AWS sells longer ones}\n", "c.yaml")
+    assert not_yet_sold(accepted, today) == []

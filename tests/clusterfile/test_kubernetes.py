@@ -485,6 +485,38 @@ def test_a_block_starts_before_it_ends() -> None:
     assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error
 
 
+def test_a_block_is_not_longer_than_aws_sells_any() -> None:
+    def block(times: str) -> str:
+        return f"{{reservation: {RESERVATION}, kind: capacity-block, instances: 64, {times}}}"
+
+    read(RESERVATION, block("starts: 2026-12-04, ends: 2027-06-05"), GOOD)
+    error = problem(RESERVATION, block("starts: 2026-12-04, ends: 2027-12-18"), GOOD)
+    assert "nodes.train.capacity.ends: is 379 days after starts, and a Capacity Block has at most 182" in error
+    accepted = read(RESERVATION, block("starts: 2026-12-04, ends: 2027-12-18"), GOOD + "accept: {block-length: new}\n")
+    assert [item.rule for item in warnings(accepted) if item.accepted] == ["block-length"]
+
+
+@pytest.mark.parametrize(
+    ("times", "rules"),
+    [
+        ("starts: 2026-12-04, ends: 2026-12-18", []),
+        # 56 days to the start, 182 of the block, and a day each for zones of time and of the hour of the end.
+        ("ends: 2027-07-25", []),
+        ("ends: 2027-07-26", ["block-not-yet-sold"]),
+        ("ends: 2031-12-18", ["block-not-yet-sold"]),
+        ("starts: 2027-12-04, ends: 2027-12-18", ["block-not-yet-sold"]),
+        ("starts: 2026-06-01", []),
+        ("starts: 2026-05-01", ["capacity-ended"]),
+    ],
+)
+def test_a_block_begins_and_ends_when_aws_sells_one(times: str, rules: list[str]) -> None:
+    block = f"{{reservation: {RESERVATION}, kind: capacity-block, instances: 64, {times}}}"
+    cluster = read(RESERVATION, block, GOOD)
+    of_blocks = ("block-not-yet-sold", "capacity-ended")
+    assert [item.rule for item in warnings(cluster, date(2026, 11, 27)) if item.rule in of_blocks] == rules
+    assert not [item for item in warnings(cluster) if item.rule in of_blocks]
+
+
 def test_rejects_an_admin_host_of_an_existing_cluster() -> None:
     error = problem("  existing:", "  platform: admin-host\n  existing:", OWN)
     assert "kubernetes.platform: describes a new cluster" in error

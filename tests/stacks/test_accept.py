@@ -20,6 +20,7 @@ def moved(text: str, region: str, zone: str) -> str:
 
 
 KUBERNETES = bent("slurm", "kubernetes")
+YEAR = "starts: 2026-12-04, ends: 2027-12-03"
 BLOCK = bent(RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, ends: 2026-12-24}}")
 
 PLAN = "arn:aws:sagemaker:us-east-2:999999999999:training-plan/llama"
@@ -27,6 +28,11 @@ PLAN = "arn:aws:sagemaker:us-east-2:999999999999:training-plan/llama"
 # By rule: a file that violates it alone, the type of the resource that takes the accepted value, and the value there.
 BOOT = "what a node writes at boot"
 ACCEPTED = {
+    "block-length": (
+        KUBERNETES.replace(RESERVATION, f"{{reservation: {RESERVATION}, kind: capacity-block, {YEAR}}}"),
+        "AWS::Scheduler::Schedule",
+        "at(2026-12-04T11:30:00)",
+    ),
     "grafana-workspace-region": (
         moved(GOOD, "eu-north-1", "eun1-az1") + "observability: {grafana: {kind: managed, workspace: g-0123456789}}\n",
         "Custom::GrafanaContent",

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,7 @@ from ultracluster.cli._active_queues import not_active, updates_cluster
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
-from ultracluster.cli._ended_blocks import ended_updates
+from ultracluster.cli._ended_blocks import ended_updates, not_yet_sold
 from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
@@ -231,6 +231,8 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             f'this command needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard,live]"'
         )
     cluster = load(str(file))
+    if late := not_yet_sold(cluster, date.today()):
+        fail("\n".join(late))
     try:
         dollars = price_file(prices)
     except ValueError as error:

@@ -1,8 +1,8 @@
-"""Updates of node groups whose Capacity Block has ended, which AWS PCS refuses."""
+"""Capacity Blocks that have ended, of node groups that AWS PCS no longer updates, and those that nobody can have."""
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,3 +50,14 @@ def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Path, now:
                 f"its new `ends`. Else first remove {name} from the file and its queues, and deploy that: --allow "
                 f"{finding.name}; see docs/operations/operate.md#after-the-end"
             )
+
+
+def not_yet_sold(cluster: "ClusterFile", today: date) -> list[str]:
+    """Return the warnings about Capacity Blocks that nobody can have on a day, without those that the file accepts."""
+    from ultracluster.clusterfile import BLOCK_NOT_YET_SOLD, warnings
+
+    return [
+        f"{row.message}; if AWS sold it, accept {row.rule} with a reason"
+        for row in warnings(cluster, today)
+        if row.rule == BLOCK_NOT_YET_SOLD.id and row.accepted is None
+    ]

@@ -37,6 +37,7 @@ from ultracluster.clusterfile.rules._listing import warnings as warnings
 from ultracluster.clusterfile.rules._observability import ALERT_ROUTES as ALERT_ROUTES
 from ultracluster.clusterfile.rules._observability import ALERT_TUNING as ALERT_TUNING
 from ultracluster.clusterfile.rules._observability import RULE_FILES as RULE_FILES
+from ultracluster.clusterfile.rules._support import BLOCK_NOT_YET_SOLD as BLOCK_NOT_YET_SOLD
 from ultracluster.clusterfile.sections._capacity import write_capacity as write_capacity
 from ultracluster.clusterfile.sections._directory import Directory as Directory
 from ultracluster.clusterfile.sections._image import ImageOption as ImageOption

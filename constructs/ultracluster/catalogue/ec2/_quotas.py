@@ -13,6 +13,11 @@ _SUBNET_SIZING = Source("https://docs.aws.amazon.com/vpc/latest/userguide/subnet
 _EC2_CAPACITY_BLOCKS = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html", read_on="2026-11-20"
 )
+_CAPACITY_BLOCK_TIMES = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-extend.html "
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",
+    read_on="2026-11-27",
+)
 _PLACEMENT_STRATEGIES = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html", read_on="2026-11-21"
 )
@@ -42,6 +47,10 @@ INSTANCES_PER_CAPACITY_BLOCK: Annotated[int, Stated(_EC2_CAPACITY_BLOCKS, "insta
 
 # Fixed: instances in Capacity Blocks of all accounts of an organization together, on one day.
 INSTANCES_IN_CAPACITY_BLOCKS: Annotated[int, Stated(_EC2_CAPACITY_BLOCKS, "instances")] = 256
+
+# Fixed: days of one Capacity Block with all its extensions, and days between its purchase and its start.
+DAYS_OF_CAPACITY_BLOCK: Annotated[int, Stated(_CAPACITY_BLOCK_TIMES, "days")] = 182
+DAYS_TO_CAPACITY_BLOCK: Annotated[int, Stated(_CAPACITY_BLOCK_TIMES, "days")] = 56
 
 # Fixed: instances of a spread placement group in one zone, and partitions of a partition placement group.
 INSTANCES_PER_SPREAD_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "instances")] = 7

@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import chain
 from typing import TypeAlias
 
-from ultracluster.catalogue.ec2 import REGIONS, partition_problem, region_of_zone
+from ultracluster.catalogue.ec2 import DAYS_OF_CAPACITY_BLOCK, REGIONS, partition_problem, region_of_zone
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._problems import Path, Problem
@@ -51,8 +51,7 @@ _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", accep
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
 _CONTROLLER = shared("slurm-controller-limit")
 
-# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-how.html (read 2026-11-20)
-_LONGEST_BLOCK = timedelta(days=182)
+_LONGEST_BLOCK = timedelta(days=DAYS_OF_CAPACITY_BLOCK)
 
 
 def check(draft: Draft) -> Iterator[Problem]:

@@ -25,7 +25,7 @@ from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.clusterfile.rules._rule import rules as registered
 from ultracluster.clusterfile.rules._s3 import warn_bucket
 from ultracluster.clusterfile.rules._slurm import warn_slurm
-from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_ended, warn_support
+from ultracluster.clusterfile.rules._support import SUPPORT_RULES, warn_blocks, warn_support
 
 # Importing a module registers its rules.
 _MODULES = (_file, _reading)
@@ -103,7 +103,7 @@ def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, 
     for warn in (*_WARNINGS, *_WARNINGS_OF[cluster.traits.name]):
         yield from warn(cluster)
     yield from warn_support(cluster, today)
-    yield from warn_ended(cluster, today)
+    yield from warn_blocks(cluster, today)
 
 
 _WARNINGS = (

@@ -1,8 +1,10 @@
 """Rules of node groups, and of what their nodes mount."""
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from itertools import permutations
 
+from ultracluster.catalogue.ec2 import DAYS_OF_CAPACITY_BLOCK
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import NodeGroup
@@ -10,6 +12,7 @@ from ultracluster.clusterfile._problems import Path, Problem, field_name
 from ultracluster.clusterfile.rules._images import check_images
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.planning.capacity import (
+    Block,
     CapacityBlock,
     InterruptibleReservation,
     Service,
@@ -23,6 +26,9 @@ _LAYOUT = shared("layout")
 _SERVICE = shared("capacity-service")
 _PURCHASE = shared("purchase-option")
 _HELD = shared("capacity-count")
+_LENGTH = error(
+    "block-length", "AWS sells Capacity Blocks, with their extensions, of a limited length.", acceptable=True
+)
 _ROOT = shared("root-volume")
 _PLACEMENT = shared("placement-group")
 _GPU = warning("gpu-not-known", "Checks and figures that need the facts of a GPU model are off without them.")
@@ -32,6 +38,8 @@ _SHARED = error("reservation-shared", "Node groups that share a reservation must
 # Container images fill AWS's default of about 75 GiB, and its templates for PCS take 300 at least. See
 # https://github.com/awslabs/awsome-distributed-ai/tree/main/architectures/aws-pcs (read 2026-11-20).
 _SMALLEST_ROOT_GIB = 300
+# All blocks end at 11:30 UTC and start at any time, so that a block may be some hours longer than it was requested.
+_LONGEST_BLOCK = timedelta(days=DAYS_OF_CAPACITY_BLOCK + 1)
 # gp3. https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html
 # (read 2026-11-21)
 _LARGEST_ROOT_GIB = 65_536
@@ -117,6 +125,14 @@ def _check_capacity(group: NodeGroup, service: Service | None) -> Iterator[Probl
     except ValueError as error:
         yield _SERVICE(path, str(error))
         return
+    block = group.capacity
+    if isinstance(block, Block) and block.starts and block.ends and block.ends - block.starts > _LONGEST_BLOCK:
+        message = (
+            f"is {(block.ends - block.starts).days} days after starts, and a Capacity Block has at most "
+            f"{DAYS_OF_CAPACITY_BLOCK}, its extensions included; see StartDate and EndDate in: aws ec2 "
+            f"describe-capacity-reservations --capacity-reservation-ids {block.reservation_id}"
+        )
+        yield _LENGTH((*path, "ends"), message)
     yield from (_PURCHASE(path, message) for message in check_sold(group.instance_type, group.capacity, service))
 
 

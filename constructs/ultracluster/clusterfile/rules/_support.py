@@ -1,11 +1,13 @@
-"""Warnings that depend on the day: versions whose support ends, and Capacity Blocks that have ended."""
+"""Warnings that depend on the day: versions whose support ends, and ended or impossible Capacity Blocks."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
 
+from ultracluster.catalogue.ec2 import DAYS_OF_CAPACITY_BLOCK, DAYS_TO_CAPACITY_BLOCK
 from ultracluster.catalogue.schedulers import eks, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.rules._rule import Rule, warning
+from ultracluster.planning.capacity import Block
 
 _SLURM = warning("slurm-version-support", "A version of Slurm that AWS PCS stops supporting soon, or has stopped.")
 _KUBERNETES = warning("kubernetes-version-support", "A version in extended support, which costs more by the hour.")
@@ -15,8 +17,16 @@ _SERVICES: Mapping[str, tuple[Callable[[str, date], str | None], date, Rule]] = 
     "eks": (eks.version_advice, eks.READ_ON, _KUBERNETES),
 }
 _ENDED = warning("capacity-ended", "The Capacity Block of a node group has ended.")
+#: `deploy` refuses it.
+BLOCK_NOT_YET_SOLD = warning(
+    "block-not-yet-sold",
+    "A Capacity Block starts or ends later than AWS sells any today: nothing would drain its nodes at its real end.",
+)
 #: Rules that depend on the day.
-SUPPORT_RULES = (_SLURM, _KUBERNETES, _ENDED)
+SUPPORT_RULES = (_SLURM, _KUBERNETES, _ENDED, BLOCK_NOT_YET_SOLD)
+# A day more: zones of time, and blocks that end at another time of the day than they start.
+_START = timedelta(days=DAYS_TO_CAPACITY_BLOCK + 1)
+_LONGEST = timedelta(days=DAYS_OF_CAPACITY_BLOCK + 1)
 
 
 def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
@@ -34,14 +44,31 @@ def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tu
         yield rule, message
 
 
-def warn_ended(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
-    """Yield the warnings about Capacity Blocks that have ended. Without a day, there are none."""
+def warn_blocks(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings about Capacity Blocks that have ended, or that nobody can have; none without a day."""
+    if today is None:
+        return
     for group in cluster.node_groups:
-        ends = getattr(group.capacity, "ends", None)
-        if today is not None and ends is not None and ends.date() < today:
+        if not isinstance(group.capacity, Block):
+            continue
+        starts, ends = (time and time.date() for time in (group.capacity.starts, group.capacity.ends))
+        latest = ends or (starts and starts + _LONGEST)
+        if latest is not None and latest < today:
+            when = f"ended on {ends}" if ends else f"began on {starts}, and has at most {DAYS_OF_CAPACITY_BLOCK} days"
             yield (
                 _ENDED,
-                f"{group.name}: its Capacity Block ended on {ends:%Y-%m-%d}, and it gets no nodes; remove the group, "
+                f"{group.name}: its Capacity Block {when}, and it gets no nodes; remove the group, "
                 "and add a group with another name for the next block"
                 + ("" if cluster.traits.facts != "pcs" else "; until then, AWS PCS rejects updates of this group"),
             )
+        for key, day, last in (("starts", starts, today + _START), ("ends", ends, today + _START + _LONGEST)):
+            if day is not None and day > last:
+                yield (
+                    BLOCK_NOT_YET_SOLD,
+                    f"{group.name}: {key} is {day}, and no Capacity Block that is sold today {key} after {last}: they "
+                    f"start within {DAYS_TO_CAPACITY_BLOCK} days, and have at most {DAYS_OF_CAPACITY_BLOCK}, their "
+                    "extensions included. Nothing would drain the nodes at the real end: see StartDate and EndDate in: "
+                    "aws ec2 describe-capacity-reservations --capacity-reservation-ids "
+                    f"{group.capacity.reservation_id}",
+                )
+                break
