@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from docs_reference.markdown import page, table
-from ultracluster.cli._rules import construct_rules
+from ultracluster.cli._rules import DEPLOY_CHECKS, construct_rules
 from ultracluster.clusterfile import rules
 from ultracluster.live import CHECKS
 from ultracluster.rules import RuleText
@@ -31,6 +31,9 @@ def rules_page() -> str:
         "## Errors of constructs\n\nA constructor raises `ultracluster.rules.Refusal`, a `ValueError`.\n\n"
         + _constructs("error", "reason"),
         "## Warnings of constructs\n\n" + _constructs("warning", "printed when"),
+        "## Refusals of `deploy`\n\n`ultracluster diff` and `deploy` refuse an update for these, beside the "
+        "losses that the guard finds.\n\n"
+        + _rows("reason", [(check.id, check.reason) for check in DEPLOY_CHECKS], "cli"),
         "## Checks of the account\n\n`ultracluster check FILE --live` prints them as `pass`, `warn` or `fail`.\n\n"
         + _rows("reason", [(check.id, check.reason) for check in CHECKS], "live"),
     ]
@@ -61,7 +64,7 @@ def _module(id: str, package: str) -> str:
 @cache
 def _by_id() -> dict[str, list[str]]:
     """Modules by the ids of the rules that they register."""
-    registers = re.compile(r'\b(?:INVALID_VALUE = |(?:error|warning|shared|Check|\w*check)\(\s*(?:id=)?)"([a-z0-9-]+)"')
+    registers = re.compile(r'\b(?:INVALID_VALUE = |(?:error|warning|shared|\w*[Cc]heck)\(\s*(?:id=)?)"([a-z0-9-]+)"')
     result: dict[str, list[str]] = {}
     for path in sorted(_LIBRARY.rglob("*.py")):
         for id in registers.findall(path.read_text(encoding="utf-8")):

@@ -1,16 +1,21 @@
 """Updates of node groups whose Capacity Block has ended, and blocks that nobody can have."""
 
 import json
-from datetime import date
+import shutil
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from cdk_rehearsal.guard import compare
 from support import ROOT
 from support.diff_runs import Diff, differ
+from support.templates import synth
 from ultracluster import clusterfile
-from ultracluster.cli import _deploy
-from ultracluster.cli._ended_blocks import not_yet_sold
+from ultracluster.cli import _deploy_states
+from ultracluster.cli._active_queues import updated_clusters
+from ultracluster.cli._deploy_check import read_templates
+from ultracluster.cli._ended_blocks import ended_updates, not_yet_sold
 
 FILE = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
 ENDED = FILE.replace("2026-12-24", "2025-12-24")
@@ -19,7 +24,7 @@ IMAGE = ("    capacity:\n      reservations", "    image: ami-0123456789abcdef1\
 
 @pytest.fixture
 def diff(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Diff:
-    monkeypatch.setattr(_deploy, "_not_active", lambda *_: [])
+    monkeypatch.setattr(_deploy_states, "updated_clusters", lambda *_: [])
     return differ(monkeypatch, tmp_path)
 
 
@@ -65,3 +70,27 @@ def test_a_block_that_nobody_can_have_is_not_deployed(diff: Diff) -> None:
     assert [line.split(":")[0] for line in not_yet_sold(cluster, today)] == ["train-bcdef0", "train-bcdef1"]
     accepted = clusterfile.loads(late + "accept: {block-not-yet-sold: AWS sells longer ones}\n", "c.yaml")
     assert not_yet_sold(accepted, today) == []
+
+
+def app_of(folder: Path, *texts: str) -> Path:
+    """The templates of an app with several clusters."""
+    folder.mkdir()
+    for text in texts:
+        for template in synth(clusterfile.loads(text, "c.yaml")).directory.glob("*.template.json"):
+            shutil.copy(template, folder)
+    return folder
+
+
+def test_the_end_of_a_block_and_the_states_of_queues_concern_one_cluster_of_an_app(tmp_path: Path) -> None:
+    other = FILE.replace("name: block", "name: other").replace("/block", "/other")
+    idle = ("scale-down-idle-time: 30 min", "scale-down-idle-time: 20 min")
+    old = app_of(tmp_path / "old", ENDED, other)
+    deployed, today = read_templates(old), datetime(2026, 11, 27, tzinfo=UTC)
+    cluster = clusterfile.loads(ENDED, "c.yaml")
+    of_other = compare(old, app_of(tmp_path / "other", ENDED, other.replace(*IMAGE).replace(*idle)), running=True)
+    assert {finding.stack for finding in of_other.nodes} == {"other-Compute"}
+    assert [*ended_updates(cluster, of_other, deployed, today)] == []
+    assert updated_clusters(of_other, deployed) == ["other"]
+    of_first = compare(old, app_of(tmp_path / "first", ENDED.replace(*IMAGE), other), running=True)
+    assert len([*ended_updates(cluster, of_first, deployed, today)]) == 2
+    assert updated_clusters(of_first, deployed) == []

@@ -3,24 +3,31 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ultracluster.cli._deploy_check import DeployCheck, Templates, properties_of
+
 if TYPE_CHECKING:
     from cdk_rehearsal.guard import Report
 
 _TYPE = "AWS::PCS::Cluster"
+PCS_NOT_ACTIVE = DeployCheck(
+    "pcs-not-active", "AWS PCS updates a cluster only while all its queues and node groups are `ACTIVE`."
+)
 _LISTS = {
     "node group": ("list_compute_node_groups", "computeNodeGroups"),
     "queue": ("list_queues", "queues"),
 }
 
 
-def updates_cluster(report: "Report") -> bool:
-    """Return whether an update changes more than the tags of the cluster of AWS PCS in place."""
-    return any(
-        finding.type == _TYPE
+def updated_clusters(report: "Report", deployed: Templates) -> list[str]:
+    """Return the names of the clusters of AWS PCS of which an update changes more than the tags, in place."""
+    names = (
+        properties_of(deployed, finding.stack, finding.logical_id).get("Name")
+        for finding in report.findings
+        if finding.type == _TYPE
         and not finding.harmful
         and any(not cause.property.startswith("Tags") for cause in finding.causes)
-        for finding in report.findings
     )
+    return [name for name in names if isinstance(name, str)]
 
 
 def not_active(name: str, client: Callable[[str, str], Any], region: str) -> list[str]:
@@ -44,8 +51,10 @@ def not_active(name: str, client: Callable[[str, str], Any], region: str) -> lis
         for row in page[key]
     }
     return [
-        f"pcs-not-active: {what} of {name} is {state}, and AWS PCS updates a cluster only while all are ACTIVE: "
-        + ("wait, and deploy again" if state.endswith("ING") else "update or remove it first")
+        PCS_NOT_ACTIVE(
+            f"{what} of {name} is {state}, and AWS PCS updates a cluster only while all are ACTIVE: "
+            + ("wait, and deploy again" if state.endswith("ING") else "update or remove it first")
+        )
         for what, state in states.items()
         if state != "ACTIVE"
     ]

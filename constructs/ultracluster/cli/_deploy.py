@@ -6,18 +6,18 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._active_queues import not_active, updates_cluster
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
-from ultracluster.cli._ended_blocks import ended_updates, not_yet_sold
+from ultracluster.cli._deploy_states import with_states
+from ultracluster.cli._ended_blocks import not_yet_sold
 from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
@@ -30,7 +30,6 @@ from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack, CdkCli, ChangeSets, Comparison
     from cdk_rehearsal.guard import Finding, Report
-    from ultracluster.clusterfile import ClusterFile
 
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="Cluster file.")]
 _App = Annotated[
@@ -121,6 +120,8 @@ class _Plan:
     # Of Capacity Blocks, by node group, and the time of the synthesis.
     starts: dict[str, datetime]
     synthesised_at: datetime
+    # Node groups that the deployment leaves without nodes, a line each.
+    empty: Sequence[str] = ()
 
     @property
     def ok(self) -> bool:
@@ -129,7 +130,7 @@ class _Plan:
 
     def print(self) -> None:
         """Print the verdict."""
-        for line in soon(self.starts, self.synthesised_at):
+        for line in (*soon(self.starts, self.synthesised_at), *self.empty):
             typer.echo(f"warning: {line}", err=True)
         if self.sides.new:
             typer.echo(f"new stacks: {', '.join(self.sides.new)}")
@@ -248,7 +249,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             names = [stack.name for stack in stacks]
             sides = comparison(stacks, _client, folder, belongs=belongs_to(cluster.name, names))
             changes = change_sets(stacks, _client, sides)
-            report = None
+            report, empty = None, list[str]()
             if not sides.empty:
                 report = guard.compare(
                     sides.deployed,
@@ -260,9 +261,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     running=True,
                     change_sets=changes.changes,
                 )
-                ended = ended_updates(cluster, report, sides.deployed, synthesised_at)
-                waits = _not_active(cluster) if updates_cluster(report) else ()
-                report = replace(report, broken=(*report.broken, *ended, *waits))
+                report, empty = with_states(cluster, report, sides, synthesised_at, _client)
             yield _Plan(
                 stacks=stacks,
                 sides=sides,
@@ -274,21 +273,12 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                 assembly=assembly,
                 starts=new_starts(cluster, sides.deployed),
                 synthesised_at=synthesised_at,
+                empty=empty,
             )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
         except (BotoCoreError, ClientError) as error:
             fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")
-
-
-def _not_active(cluster: "ClusterFile") -> list[str]:
-    from botocore.exceptions import ClientError
-
-    try:
-        return not_active(cluster.name, _client, cluster.region)
-    except ClientError as error:
-        typer.echo(f"warning: the states of queues and node groups were not read: {error}", err=True)
-        return []
 
 
 def _client(service: str, region: str | None) -> Any:

@@ -1,11 +1,10 @@
 """Capacity Blocks that have ended, of node groups that AWS PCS no longer updates, and those that nobody can have."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracluster.cli._deploy_check import DeployCheck, Templates, cluster_of, properties_of
 from ultracluster.planning.capacity import Block
 
 if TYPE_CHECKING:
@@ -13,9 +12,13 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 _TYPE = "AWS::PCS::ComputeNodeGroup"
+#: Also a warning of the cluster file.
+CAPACITY_ENDED = DeployCheck(
+    "capacity-ended", "AWS PCS refuses an update of a node group whose Capacity Block has ended."
+)
 
 
-def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Path, now: datetime) -> Iterator[str]:
+def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Templates, now: datetime) -> Iterator[str]:
     """Yield a line for each node group that an update changes after the end of its Capacity Block.
 
     The update fails, and so may its rollback. A group may be removed.
@@ -23,7 +26,7 @@ def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Path, now:
     Args:
         cluster: Cluster file.
         report: Report of the guard.
-        deployed: Directory with the templates that are deployed.
+        deployed: Templates that are deployed. An app may have several clusters, with groups of one name.
         now: Time, with a time zone.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-configure-cng.html (read 2026-11-26)
@@ -40,12 +43,12 @@ def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Path, now:
         properties = [cause.property for cause in finding.causes if not cause.property.startswith("Tags")]
         if finding.type != _TYPE or finding.fate in (Fate.DELETED, Fate.ORPHANED) or not properties:
             continue
-        template = json.loads((deployed / f"{finding.stack}.template.json").read_text(encoding="utf-8"))
-        name = (template["Resources"][finding.logical_id].get("Properties") or {}).get("Name")
-        if isinstance(name, str) and name in ends:
+        group = properties_of(deployed, finding.stack, finding.logical_id)
+        name, owner = group.get("Name"), cluster_of(deployed, finding.stack, group.get("ClusterId"))
+        if isinstance(name, str) and name in ends and owner in (cluster.name, None):
             changed = ", ".join(properties)
-            yield (
-                f"capacity-ended: {finding.name}: the Capacity Block of {name} ended at {ends[name]:%Y-%m-%d %H:%M} "
+            yield CAPACITY_ENDED(
+                f"{finding.name}: the Capacity Block of {name} ended at {ends[name]:%Y-%m-%d %H:%M} "
                 f"UTC, and AWS PCS refuses an update of its node group ({changed}). If you extended the block, write "
                 f"its new `ends`. Else first remove {name} from the file and its queues, and deploy that: --allow "
                 f"{finding.name}; see docs/operations/operate.md#after-the-end"

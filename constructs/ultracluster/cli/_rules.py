@@ -6,8 +6,14 @@ from pkgutil import iter_modules
 import typer
 
 import ultracluster
+from ultracluster.cli._active_queues import PCS_NOT_ACTIVE
+from ultracluster.cli._block_nodes import EKS_BLOCK_NODES
+from ultracluster.cli._ended_blocks import CAPACITY_ENDED
 from ultracluster.cli._output import JsonOption, print_json
 from ultracluster.rules import Rule, registered
+
+#: Reasons for which `deploy` and `diff` refuse an update that the guard accepts.
+DEPLOY_CHECKS = (CAPACITY_ENDED, EKS_BLOCK_NODES, PCS_NOT_ACTIVE)
 
 
 def construct_rules() -> list[Rule]:
@@ -21,12 +27,13 @@ def construct_rules() -> list[Rule]:
 
 
 def rules(json_: JsonOption = False) -> None:
-    """Print the rules of the cluster file, and which of them `accept` allows, and those of the constructs."""
+    """Print the rules of the cluster file, with those that `accept` allows, of the constructs, and of `deploy`."""
     from ultracluster import clusterfile
 
     rows = [
         *(("cluster file", rule.id, rule.kind, rule.acceptable, rule.reason) for rule in clusterfile.rules()),
         *(("constructs", rule.id, rule.kind, False, rule.reason) for rule in construct_rules()),
+        *(("deploy", check.id, "error", False, check.reason) for check in DEPLOY_CHECKS),
     ]
     if json_:
         keys = ("of", "id", "kind", "acceptable", "reason")

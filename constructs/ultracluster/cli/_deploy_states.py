@@ -1,0 +1,58 @@
+"""States that resources have now, and what they mean for an update, beyond what templates show."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from ultracluster.cli._active_queues import not_active, updated_clusters
+from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
+from ultracluster.cli._deploy_check import read_templates
+from ultracluster.cli._ended_blocks import ended_updates
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.deploy import Comparison
+    from cdk_rehearsal.guard import Report
+    from ultracluster.clusterfile import ClusterFile
+
+_T = TypeVar("_T")
+
+
+def with_states(
+    cluster: "ClusterFile",
+    report: "Report",
+    sides: "Comparison",
+    now: datetime,
+    client: Callable[[str, str], Any],
+) -> "tuple[Report, list[str]]":
+    """Return the report with what services refuse, and a line for each node group that stays without nodes.
+
+    Args:
+        cluster: Cluster file.
+        report: Report of the guard.
+        sides: Templates that are deployed, and those that shall be.
+        now: Time, with a time zone.
+        client: Creates clients of a service in a Region.
+    """
+    deployed = read_templates(sides.deployed)
+    broken = [*report.broken, *ended_updates(cluster, report, deployed, now)]
+    for name in updated_clusters(report, deployed):
+        broken += _read("queues and node groups", list[str](), partial(not_active, name, client, cluster.region))
+    unknown = dict[tuple[str, str], int]()
+    nodes = _read("node groups of EKS", unknown, partial(sizes, deployed, client, cluster.region))
+    broken += updates_with_nodes(report, deployed, nodes)
+    return replace(report, broken=tuple(broken)), [*left_empty(deployed, read_templates(sides.assembled), nodes)]
+
+
+def _read(what: str, unknown: _T, read: Callable[[], _T]) -> _T:
+    """Return what a check reads, or another value, with a warning, if the credentials may not read it."""
+    from botocore.exceptions import ClientError
+
+    try:
+        return read()
+    except ClientError as error:
+        typer.echo(f"warning: the states of {what} were not read: {error}", err=True)
+        return unknown
