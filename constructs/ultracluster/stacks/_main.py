@@ -1,5 +1,6 @@
 """The app of a cluster file. Only it reads context, environment and clock."""
 
+import gc
 import json
 import os
 import sys
@@ -41,6 +42,8 @@ def main(*files: str) -> None:
     for cluster in clusters:
         ClusterStacks(app, cluster=cluster, account=cluster.account or os.environ.get("CDK_DEFAULT_ACCOUNT"))
     app.synth()
+    # Else Python visits all objects twice more at its end.
+    gc.freeze()
 
 
 def _context() -> dict[str, Any]:
