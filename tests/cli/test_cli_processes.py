@@ -2,7 +2,9 @@
 
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from cdk_rehearsal.deploy import CliProcesses, node_path
 
@@ -47,6 +49,28 @@ def test_one_process_runs_commands_each_in_its_folder_and_environment(tmp_path: 
     with CliProcesses() as processes:
         assert words(processes, program, "0", tmp_path, NODE_OPTIONS="--no-warnings")[3] == "--no-warnings"
     assert not Path("/proc", first[0]).exists()
+
+
+def test_a_command_runs_where_it_has_run_before(tmp_path: Path) -> None:
+    program, both = cli_in(tmp_path), Barrier(2)
+    environment = {"PATH": os.environ["PATH"]}
+
+    def at_once(command: str) -> str:
+        lines: list[str] = []
+
+        def wait(line: str) -> None:
+            lines.append(line)
+            if len(lines) == 1:
+                both.wait()
+
+        processes.run(program, [command], folder=tmp_path, environment=environment, each_line=wait)
+        return lines[0].split()[0]
+
+    with CliProcesses() as processes, ThreadPoolExecutor(2) as pool:
+        first = dict(zip("12", pool.map(at_once, "12"), strict=True))
+        assert len(set(first.values())) == 2
+        for command in "1221":
+            assert words(processes, program, command, tmp_path)[0] == first[command]
 
 
 def test_without_keeping_each_command_has_its_process(tmp_path: Path) -> None:

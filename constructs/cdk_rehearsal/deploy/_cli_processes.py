@@ -16,6 +16,7 @@ class CliProcesses:
     def __init__(self, *, keep: bool = True) -> None:
         self._keep = keep
         self._idle: list[subprocess.Popen[str]] = []
+        self._commands: dict[subprocess.Popen[str], set[str]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -58,7 +59,12 @@ class CliProcesses:
         self, program: Sequence[str], arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
     ) -> subprocess.Popen[str]:
         if self._idle:
-            process = self._idle.pop()
+            # One that has run this command has compiled its code: a quarter of the time of a deployment.
+            process = max(
+                self._idle, key=lambda idle: (arguments[0] in self._commands[idle], len(self._commands[idle]))
+            )
+            self._idle.remove(process)
+            self._commands[process].add(arguments[0])
             assert process.stdin is not None
             request = {"args": arguments, "folder": str(folder), "environment": environment}
             process.stdin.write(json.dumps(request) + "\n")
@@ -69,7 +75,7 @@ class CliProcesses:
             # A CLI that is no program of Node, or does not run in its first process, ends after each command.
             options = environment.get("NODE_OPTIONS", "")
             variables = {"CDK_REHEARSAL_KEPT": options, "NODE_OPTIONS": f'{options} --require "{_KEPT}"'}
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*program, *arguments],
             cwd=folder,
             env={**environment, **variables},
@@ -80,3 +86,5 @@ class CliProcesses:
             encoding="utf-8",
             errors="replace",
         )
+        self._commands[process] = {arguments[0]}
+        return process
