@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,30 @@ def test_nothing_of_the_users_aws_reaches_the_cli(monkeypatch: pytest.MonkeyPatc
     assert "real" not in variables.values()
     assert variables["AWS_CONFIG_FILE"] == variables["AWS_SHARED_CREDENTIALS_FILE"] == os.devnull
     assert variables["AWS_EC2_METADATA_DISABLED"] == "true"
+
+
+def test_requests_wait_for_a_local_cloud_that_starts_beside_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "real")
+    with LocalCloud(wait=False) as cloud:
+        # While moto is imported, the process has other variables.
+        assert "AWS_PROFILE" not in cloud.environment("us-east-2")
+        monkeypatch.delenv("AWS_PROFILE")
+        assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"
+
+
+@pytest.mark.usefixtures("kept_cli")
+def test_a_package_that_is_missing_ends_the_rehearsal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "cdk_rehearsal.rehearsal._server", raising=False)
+    monkeypatch.setitem(sys.modules, "werkzeug.serving", None)
+    with pytest.raises(RehearsalError, match=r"needs the package werkzeug\.serving"), LocalCloud():
+        pass
+    app = written_app_in(tmp_path, assembly=broken)
+    report = rehearse(app=app, context={"cluster": str(FILE)}, region="us-east-2")
+    assert not report.ok
+    assert "needs the package werkzeug.serving" in reasons(report)
+    monkeypatch.undo()
+    with LocalCloud() as cloud:
+        assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"
 
 
 def test_rejects_a_second_local_cloud_in_one_process() -> None:

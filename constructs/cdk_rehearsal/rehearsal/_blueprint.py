@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from moto.utilities.utils import get_partition
-
 from cdk_rehearsal.registry import ResourceType
+
+# The access key of a rehearsal names the account that it is for; moto makes others when a role is assumed.
+KEY_PREFIX = "REHEARSAL"
 
 
 class Maker(StrEnum):
@@ -29,6 +30,9 @@ class Environment:
     @property
     def partition(self) -> str:
         """Partition of the region, such as aws-cn."""
+        # Imported on use: moto takes two seconds.
+        from moto.utilities.utils import get_partition
+
         return get_partition(self.region)
 
 

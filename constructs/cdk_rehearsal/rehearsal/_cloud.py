@@ -2,29 +2,28 @@
 
 import logging
 import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib.util import find_spec
+from socket import create_server
 from threading import Lock, Thread
-from typing import Any
-
-import boto3
-from botocore.config import Config
-from moto.core.base_backend import BackendDict, BaseBackend
-from moto.core.config import default_user_config
-from moto.core.model_instances import reset_model_data
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-from werkzeug.serving import BaseWSGIServer, make_server
+from typing import TYPE_CHECKING, Any
 
 from cdk_rehearsal.registry import NO_RULES, NO_TEMPLATE_RULES, TemplateRules, UpdateRules
 from cdk_rehearsal.rehearsal._answers import Answers
-from cdk_rehearsal.rehearsal._api import CloudFormationApi
-from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
-from cdk_rehearsal.rehearsal._engine import Engine
+from cdk_rehearsal.rehearsal._blueprint import KEY_PREFIX
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._faults import Faults
-from cdk_rehearsal.rehearsal._front import KEY_PREFIX, Front
 from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
-from cdk_rehearsal.rehearsal._handler import Handler
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
+from cdk_rehearsal.rehearsal._profile import no_profile
 from cdk_rehearsal.rehearsal._state import Stacks
+
+if TYPE_CHECKING:
+    from werkzeug.serving import BaseWSGIServer
+
+# It is imported when a cloud starts, beside other work; that it is missing must show before.
+if find_spec("moto") is None:
+    raise ModuleNotFoundError("No module named 'moto'", name="moto")
 
 #: Account that credentials belong to by default.
 ACCOUNT = "123456789012"
@@ -40,14 +39,23 @@ class LocalCloud:
     Args:
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
         template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
+        wait: Whether the `with` block begins when it answers. Otherwise it starts beside the block, in two seconds,
+            and the first requests wait for it.
 
     Raises:
-        RehearsalError: when this process runs one already.
+        RehearsalError: when this process runs one already, or a package is missing.
     """
 
     def __init__(
-        self, *, update_rules: UpdateRules = NO_RULES, template_rules: TemplateRules = NO_TEMPLATE_RULES
+        self,
+        *,
+        update_rules: UpdateRules = NO_RULES,
+        template_rules: TemplateRules = NO_TEMPLATE_RULES,
+        wait: bool = True,
     ) -> None:
+        self._wait = wait
+        # The import of moto changes them for a while.
+        self._variables = dict(os.environ)
         self.update_rules = update_rules
         self.template_rules = template_rules
         self.journal = Journal()
@@ -57,8 +65,6 @@ class LocalCloud:
         self.faults = Faults()
         #: What handlers of custom resources put into workspaces of Amazon Managed Grafana.
         self.grafana = GrafanaStandIn(on_new=self._stand_in_for_grafana)
-        self._server: BaseWSGIServer | None = None
-        self._thread: Thread | None = None
         # What moto warns of, the engine either does itself or refuses with a reason.
         self._log_levels = {name: logging.getLogger(name).level for name in ("moto", "werkzeug")}
 
@@ -71,31 +77,53 @@ class LocalCloud:
         """Start it on a free port."""
         if not _ONLY_ONE.acquire(blocking=False):
             raise RehearsalError("this process runs a local cloud already; moto's state allows one per process")
+        self._listening = create_server(("127.0.0.1", 0))
+        self.answers.endpoint = self.grafana.endpoint = f"http://localhost:{self._listening.getsockname()[1]}"
+        pool = ThreadPoolExecutor(1)
+        self._server: Future[BaseWSGIServer] = pool.submit(self._start)
+        pool.shutdown(wait=self._wait)
+        if self._wait and (error := self._server.exception()):
+            self.__exit__()
+            raise error
+        return self
+
+    def _start(self) -> "BaseWSGIServer":
         try:
-            _reset()
+            with no_profile():
+                from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
+                from cdk_rehearsal.rehearsal._engine import Engine
+                from cdk_rehearsal.rehearsal._server import server
             for name, level in self._log_levels.items():
                 logging.getLogger(name).setLevel(max(level, logging.CRITICAL))
-            moto = DomainDispatcherApplication(create_backend_app)
             custom = CustomResourceDriver(self.stacks, self.journal, self.answers, self.environment)
             engine = Engine(self.stacks, self.journal, custom, self.update_rules, self.template_rules, self.faults)
-            front = Front(CloudFormationApi(engine), self.stacks, self.answers, self.grafana, moto)
-            self._server = make_server("127.0.0.1", 0, front, threaded=True, request_handler=Handler)
-            self.answers.endpoint = f"http://localhost:{self._server.server_port}"
-            self.grafana.endpoint = self.endpoint
-            self._thread = Thread(target=self._server.serve_forever, args=(0.05,), name="local-cloud", daemon=True)
-            self._thread.start()
-        except BaseException:
-            _ONLY_ONE.release()
+            result = server(self._listening, engine, self.stacks, self.answers, self.grafana)
+        except BaseException as error:
+            self._listening.close()  # else requests would wait
+            if isinstance(error, ImportError):
+                raise RehearsalError(f"the local cloud needs the package {error.name}: {error}") from None
             raise
-        return self
+        Thread(target=result.serve_forever, args=(0.05,), name="local-cloud", daemon=True).start()
+        return result
+
+    def ready(self) -> None:
+        """Wait until it answers.
+
+        Raises:
+            RehearsalError: when a package is missing.
+        """
+        self._server.result()
 
     def __exit__(self, *_: object) -> None:
         """Stop it. The next one forgets everything in it."""
-        if self._server is not None and self._thread is not None:
-            self._server.shutdown()
-            self._thread.join()
-            self._server.server_close()
+        if self._server.exception() is None:
+            from cdk_rehearsal.rehearsal._handler import Handler
+
+            server = self._server.result()
+            server.shutdown()
+            server.server_close()
             Handler.close()
+        self._listening.close()
         for name, level in self._log_levels.items():
             logging.getLogger(name).setLevel(level)
         _ONLY_ONE.release()
@@ -109,7 +137,7 @@ class LocalCloud:
             region: Default region.
             account: Account whose credentials it holds.
         """
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "CDK_"))}
+        kept = {key: value for key, value in self._variables.items() if not key.startswith(("AWS_", "CDK_"))}
         return kept | {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": f"{KEY_PREFIX}{account}",
@@ -125,6 +153,9 @@ class LocalCloud:
 
     def client(self, service: str, region: str, account: str = ACCOUNT) -> Any:
         """Return a boto3 client of the local cloud."""
+        import boto3
+        from botocore.config import Config
+
         return boto3.client(
             service,
             endpoint_url=self.endpoint,
@@ -137,17 +168,3 @@ class LocalCloud:
 
     def _stand_in_for_grafana(self, workspace: str) -> None:
         self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))
-
-
-def _reset() -> None:
-    # moto's own reset makes each backend again, with thousands of images and policies, before it drops it.
-    services = BackendDict._instances  # type: ignore[misc]  # generic, as in moto's own reset
-    for backends in services:
-        for backend in (backend for regions in backends.values() for backend in regions.values()):
-            if type(backend).reset is not BaseBackend.reset:
-                backend.reset()  # closes files
-        backends.clear()
-    services.clear()
-    reset_model_data()
-    # Roles name AWS's own policies (AmazonSSMManagedInstanceCore, ...): moto loads them only when configured to.
-    default_user_config["iam"]["load_aws_managed_policies"] = True

@@ -17,12 +17,10 @@ from cdk_rehearsal.rehearsal import _grafana_stand_in as grafana_stand_in
 from cdk_rehearsal.rehearsal import _pcs_stand_in as pcs_stand_in
 from cdk_rehearsal.rehearsal._answers import PATH, Answers
 from cdk_rehearsal.rehearsal._api import CloudFormationApi
-from cdk_rehearsal.rehearsal._blueprint import Environment
+from cdk_rehearsal.rehearsal._blueprint import KEY_PREFIX, Environment
 from cdk_rehearsal.rehearsal._errors import TemplateError
 from cdk_rehearsal.rehearsal._state import Stacks
 
-# The access key of a rehearsal names the account that it is for; moto makes others when a role is assumed.
-KEY_PREFIX = "REHEARSAL"
 _CREDENTIAL = re.compile(r"Credential=([^/]+)/\d+/([^/]+)/([^/]+)/aws4_request")
 _SERVICE = get_service_model("cloudformation")
 

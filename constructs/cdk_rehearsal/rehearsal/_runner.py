@@ -85,7 +85,7 @@ def rehearse(
         )
     with (
         tempfile.TemporaryDirectory(prefix="cdk-rehearsal-") as scratch,
-        LocalCloud(update_rules=update_rules, template_rules=template_rules) as cloud,
+        LocalCloud(update_rules=update_rules, template_rules=template_rules, wait=False) as cloud,
         CliProcesses() as processes,
     ):
         run = Rehearsal(

@@ -207,6 +207,7 @@ class Rehearsal:
         return places
 
     def _bootstrap(self, place: Environment, line: Callable[[str], None] = lambda line: None) -> list[str]:
+        self.cloud.ready()
         return self._cli_at(place).bootstrap(place.account, place.region, line).problems
 
     def _templates(self) -> dict[str, dict[str, Any]]:
