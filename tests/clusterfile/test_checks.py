@@ -292,6 +292,26 @@ def test_docker_has_a_range_of_its_own(cidr: str, warned: bool) -> None:
     assert ("ultracluster:docker-range" in ids(GOOD + f"network: {{{addresses}}}\n")) == warned
 
 
+@pytest.mark.parametrize(
+    ("cidr", "clients", "public"),
+    [
+        ("10.0.0.0/16", "10.0.0.0/8", []),
+        ("100.64.0.0/16", "100.64.0.0/10, 172.16.0.0/12", []),
+        ("10.0.0.0/16", "0.0.0.0/0", ["storage.home.clients has public addresses, 0.0.0.0/0"]),
+        ("10.0.0.0/16", "10.0.0.0/16, 203.0.113.0/24", ["storage.home.clients has public addresses, 203.0.113.0/24"]),
+        # The addresses of the VPC itself are said once.
+        ("203.0.0.0/16", "203.0.0.0/16", ["network.cidr 203.0.0.0/16 is not a range of private addresses"]),
+    ],
+)
+def test_warns_of_public_addresses_where_only_private_ones_are_useful(
+    cidr: str, clients: str, public: list[str]
+) -> None:
+    text = bent("storage: {", f"storage: {{home: {{clients: [{clients}]}}, ") + f"network: {{cidr: {cidr}}}\n"
+    messages = [item.message for item in warnings(loads(text, "c.yaml")) if item.rule == "public-range"]
+    assert len(messages) == len(public)
+    assert all(message.startswith(words) for message, words in zip(messages, public, strict=True))
+
+
 def test_warns_of_spot_and_of_many_node_groups() -> None:
     groups = "\n".join(f"  g-{i:02}: {{type: p5.48xlarge, count: 1, capacity: spot}}" for i in range(10))
     text = f"name: many\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\nnodes:\n{groups}\n"

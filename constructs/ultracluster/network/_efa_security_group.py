@@ -9,13 +9,14 @@ from constructs import Construct
 
 from ultracluster.network._group_rules import allow_all_between
 from ultracluster.planning import checked, text_problem
+from ultracluster.planning.network import PRIVATE_RANGES
 from ultracluster.rules import ARGUMENT, Refusal
 
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSecurityGroup.html (read 2026-11-23)
 _DESCRIPTION = re.compile(r"[A-Za-z0-9 ._:/()#,@\[\]+=&;{}!$*-]{1,255}", re.ASCII)
-# https://www.rfc-editor.org/rfc/rfc1918 and rfc6598. A security group filters neither resolver nor time of a VPC:
+# A security group filters neither resolver nor time of a VPC:
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html (read 2026-11-26)
-_PRIVATE = ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")
+_PRIVATE = tuple(map(str, PRIVATE_RANGES))
 _FORM = "at most 255 letters, digits, spaces and ._-:/()#,@[]+=&;{}!$*"
 
 

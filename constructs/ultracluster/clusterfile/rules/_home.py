@@ -10,11 +10,11 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import home_size
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._network import own_subnets
-from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.rules._network import PUBLIC_RANGE, own_subnets
+from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._home import Home
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
-from ultracluster.planning.network import plan_zone_subnets
+from ultracluster.planning.network import PRIVATE_RANGES, plan_zone_subnets
 
 _BACKUPS = shared(HOME_BACKUPS)
 _THROUGHPUT = error(
@@ -234,7 +234,19 @@ def _left_out(ranges: Iterable[IPv4Network], draft: Draft) -> dict[str, IPv4Netw
 def warn_home(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     home = cluster.storage.home
-    if home is None or home.existing is None:
+    if home is None:
+        return
+    existing = cluster.network.existing
+    vpc = cluster.network.cidr if existing is None else existing.cidr
+    inside = [*PRIVATE_RANGES, *filter(None, [vpc])]
+    public = [str(range) for range in home.clients or () if not any(map(range.subnet_of, inside))]
+    if public:
+        yield (
+            PUBLIC_RANGE,
+            f"storage.home.clients has public addresses, {listed(public)}: NFS asks for no password, and only the "
+            "security group would keep them out; write the ranges that nodes are in",
+        )
+    if home.existing is None:
         return
     name = home.existing.id or home.existing.server
     words = [f"{name} is neither retained nor changed by this library: check its backups and exports"]

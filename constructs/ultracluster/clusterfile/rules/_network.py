@@ -9,10 +9,12 @@ from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
+from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._network import Network
 from ultracluster.clusterfile.sections._section import Invalid
 from ultracluster.planning.network import (
+    PRIVATE_RANGES,
+    is_private,
     largest_training_subnet,
     plan_subnets,
     plan_zone_subnets,
@@ -23,6 +25,8 @@ _INTERFACE_QUOTA = warning(
     "interface-quota", "The nodes have more network interfaces than the default quota of a Region."
 )
 _DOCKER_RANGE = warning("docker-range", "The network overlaps 172.17.0.0/16, the range of Docker.")
+#: Of the network, and of clients of the homes.
+PUBLIC_RANGE = warning("public-range", "A range of nodes or of NFS clients has addresses that are not private.")
 _SUBNET_SIZE = warning("subnet-size", "The range of the existing subnet is not known.")
 _EXISTING = error("network-existing", "An existing network keeps its own ranges and subnets.")
 _LOCAL_ZONE = shared("local-zone")
@@ -234,6 +238,13 @@ def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _DOCKER_RANGE,
             f"{network} overlaps {_DOCKER}, where Docker on a node puts its containers: the node then can't reach what "
             "has an address there; use another range",
+        )
+    if existing is None and not is_private(cluster.network.cidr):
+        yield (
+            PUBLIC_RANGE,
+            f"network.cidr {cluster.network.cidr} is not a range of private addresses: nodes cannot reach those "
+            "that have these on the internet; use a part of "
+            f"{listed(map(str, PRIVATE_RANGES))}",
         )
     if existing is not None and existing.cidr is None:
         yield (

@@ -1,6 +1,8 @@
 """Subnets and addresses, and the reach of EFA."""
 
+from ultracluster.planning.network._addresses import PRIVATE_RANGES as PRIVATE_RANGES
 from ultracluster.planning.network._addresses import SubnetPlan as SubnetPlan
+from ultracluster.planning.network._addresses import is_private as is_private
 from ultracluster.planning.network._addresses import largest_training_subnet as largest_training_subnet
 from ultracluster.planning.network._addresses import plan_subnets as plan_subnets
 from ultracluster.planning.network._addresses import plan_zone_subnets as plan_zone_subnets

@@ -19,6 +19,11 @@ _SMALL_SUBNET_PREFIX = 24
 # This host, loopback, link-local, multicast and reserved. https://www.rfc-editor.org/rfc/rfc6890 (2013-04)
 _NO_NETWORKS = tuple(IPv4Network(range) for range in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"))
 
+#: Ranges of private addresses. https://www.rfc-editor.org/rfc/rfc1918 and rfc6598
+PRIVATE_RANGES = tuple(
+    IPv4Network(range) for range in ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetPlan:
@@ -39,6 +44,11 @@ class SubnetPlan:
     needed: int
     capacity: int
     reasons: tuple[str, ...]
+
+
+def is_private(network: IPv4Network) -> bool:
+    """Return True if all addresses of a range are private."""
+    return any(network.subnet_of(range) for range in PRIVATE_RANGES)
 
 
 def subnet_capacity(subnet: IPv4Network) -> int:
