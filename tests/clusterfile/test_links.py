@@ -228,6 +228,7 @@ def test_reports_all_errors_at_once() -> None:
             "release-task.schedule: must be a",
         ),
         ("/d: {export: [NEW]}", "release-task: {after: 7 d, schedule: cron(0 3 * * *)}, ", "cron has six fields"),
+        ("/d: {export: [NEW]}", "release-task: {after: 7 d, schedule: rate(1 minute)}, ", "once an hour at most"),
     ],
 )
 def test_reports_each_error_once_at_its_place(links: str, more: str, message: str) -> None:

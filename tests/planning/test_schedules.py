@@ -11,11 +11,12 @@ from ultracluster.planning.lustre import check_schedule
     "schedule",
     [
         "rate(1 days)",
-        "rate(5 minutes)",
+        "rate(60 minutes)",
+        "rate(1 hour)",
         "cron(0 3 * * ? *)",
         "cron(30 8 * * ? *)",
         "cron(15 10 ? * 6L 2022-2023)",
-        "cron(1/10 * ? JAN,FEB,MAR MON-FRI *)",
+        "cron(1 * ? JAN,FEB,MAR MON-FRI *)",
         "cron(0 0 LW * ? 2026)",
         "cron(0 0 3W * ? *)",
         "cron(0 0 ? * 3#2 *)",
@@ -43,6 +44,11 @@ def test_what_aws_documents_is_taken(schedule: str) -> None:
         ("cron(0 3 1 1 ? 1066)", "year must be 1970 to 2199"),
         ("cron(1-2-3 3 1 1 ? *)", "minutes must be"),
         ("cron(0/0 3 1 1 ? *)", "minutes must be"),
+        ("rate(1 minute)", "once an hour at most"),
+        ("rate(59 minutes)", "once an hour at most"),
+        ("cron(* 3 * * ? *)", "once an hour at most"),
+        ("cron(1/10 * ? JAN MON-FRI *)", "once an hour at most"),
+        ("cron(0,30 3 * * ? *)", "once an hour at most"),
     ],
 )
 def test_what_no_clock_shows_is_refused(schedule: str, says: str) -> None:

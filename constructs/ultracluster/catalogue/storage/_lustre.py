@@ -3,6 +3,7 @@
 See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html and getting-started.html (read 2026-11-21)
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -25,11 +26,25 @@ _PERFORMANCE = Source("https://docs.aws.amazon.com/fsx/latest/LustreGuide/perfor
 _CREATE_FILE_SYSTEM = Source(
     "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html", read_on="2026-11-21"
 )
+_NAMES = Source(
+    "https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html", read_on="2026-11-21"
+)
 _LUSTRE_CLIENT_MATRIX = Source(
     "https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html", read_on="2026-11-21"
 )
 _PRICE_LIST = Source("https://aws.amazon.com/fsx/lustre/pricing/", read_on="2026-10-09")
 _PERFORMANCE_2 = Source("https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html", read_on="2026-11-21")
+
+# Id of a file system; LustreMountName; WeeklyMaintenanceStartTime in UTC, `d:HH:MM` with 1 for Monday.
+FILE_SYSTEM_ID: Annotated[re.Pattern[str], Stated(_NAMES, columns="regular expression")] = re.compile(
+    r"fs-([0-9a-f]{8}|[0-9a-f]{17})"
+)
+MOUNT_NAME: Annotated[re.Pattern[str], Stated(_NAMES, columns="regular expression")] = re.compile(
+    r"[A-Za-z0-9_-]{1,8}", re.ASCII
+)
+MAINTENANCE: Annotated[re.Pattern[str], Stated(_NAMES, columns="regular expression")] = re.compile(
+    r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

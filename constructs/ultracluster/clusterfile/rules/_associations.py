@@ -111,8 +111,7 @@ def _check_release(lustre: Lustre) -> Iterator[Problem]:
     if (release.after.days or 0) < LEAST_RELEASE_DAYS:
         message = f"is counted in whole days, {LEAST_RELEASE_DAYS} d at least, got {release.after}"
         yield _RELEASE((*_PATH, "release-task", "after"), message)
-    # Deletions alone take no file to S3.
-    if not any({"NEW", "CHANGED"} & {*link.export} for link in lustre.data_repository_associations.values()):
+    if not any(link.exports_files for link in associations(lustre)):
         message = (
             f"no data repository association exports files, so nothing is known to be in S3 that could be released; "
             f"{_EXPORT}, or remove it"

@@ -16,8 +16,6 @@ from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.clusterfile.sections._word import Word
 from ultracluster.planning.lustre import (
     DEPLOYMENT_TYPES,
-    MAINTENANCE,
-    MOUNT_NAME,
     SCHEDULE,
     STORAGE_TYPES,
     bucket_problems,
@@ -72,12 +70,14 @@ LustreVersion = Annotated[str, w.open_choice(facts.VERSIONS_OF_CLIENTS, "2[.][0-
 Compression = Annotated[str, w.choice(facts.COMPRESSIONS, "a compression of FSx for Lustre")]
 Maintenance = Annotated[
     str,
-    w.pattern(MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"),
+    w.pattern(
+        facts.MAINTENANCE, 'a day and time in UTC, d:HH:MM with 1 for Monday, in quotes, such as "7:03:00"', "7:03:00"
+    ),
 ]
 MountName = Annotated[
     str,
     w.pattern(
-        MOUNT_NAME, "the LustreMountName of a file system, 1 to 8 letters, digits, hyphens and underscores", "fsx"
+        facts.MOUNT_NAME, "the LustreMountName of a file system, 1 to 8 letters, digits, hyphens and underscores", "fsx"
     ),
 ]
 BundleUrl = Annotated[

@@ -34,9 +34,6 @@ from ultracluster.planning.lustre._release_tasks import task_path as task_path
 from ultracluster.planning.lustre._schedules import SCHEDULE as SCHEDULE
 from ultracluster.planning.lustre._schedules import check_schedule as check_schedule
 from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES as DEPLOYMENT_TYPES
-from ultracluster.planning.lustre._spec import FILE_SYSTEM_ID as FILE_SYSTEM_ID
-from ultracluster.planning.lustre._spec import MAINTENANCE as MAINTENANCE
-from ultracluster.planning.lustre._spec import MOUNT_NAME as MOUNT_NAME
 from ultracluster.planning.lustre._spec import STORAGE_TYPES as STORAGE_TYPES
 from ultracluster.planning.lustre._spec import LustreOverrides as LustreOverrides
 from ultracluster.planning.lustre._spec import LustreSpec as LustreSpec

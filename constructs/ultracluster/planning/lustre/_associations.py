@@ -81,6 +81,11 @@ class Association:
         """Prefix without slashes at either end; empty for the whole bucket."""
         return self.repository.removeprefix("s3://").partition("/")[2].strip("/")
 
+    @property
+    def exports_files(self) -> bool:
+        """True if files are exported: deletions alone take no file to S3."""
+        return not {"NEW", "CHANGED"}.isdisjoint(self.export_events)
+
 
 def check_associations(
     associations: Sequence[Association],

@@ -23,8 +23,7 @@ def check_release(
         not_accessed_for_days: Days since the last access after which a file is cold.
         mount_options: How clients mount the file system, comma-separated.
     """
-    # Deletions alone take no file to S3.
-    exported = [association.path for association in associations if {"NEW", "CHANGED"} & {*association.export_events}]
+    exported = [association.path for association in associations if association.exports_files]
     problems = [
         f"{path} lies under no association that exports: nothing there is known to be in S3; paths that are: "
         f"{', '.join(exported) or 'none'}"

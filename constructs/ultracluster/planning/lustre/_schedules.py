@@ -1,4 +1,6 @@
-"""Schedule expressions of EventBridge Scheduler.
+"""Schedule expressions of EventBridge Scheduler, as release tasks have them: once an hour at most.
+
+Files are released after whole days, and each task reads the metadata of all of them.
 
 See: https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html (read 2026-11-21)
 """
@@ -19,6 +21,8 @@ _FIELDS: tuple[tuple[str, int, int, tuple[str, ...], str], ...] = (
     ("day of week", 1, 7, _DAYS, r"\?|L|[1-7]L|[1-7]#[1-5]"),
     ("year", 1970, 2199, (), ""),
 )
+_LEAST_MINUTES = 60
+_OFTEN = "a release task runs once an hour at most, because files are released after whole days; run it once a day"
 
 
 def check_schedule(schedule: str) -> list[str]:
@@ -28,7 +32,8 @@ def check_schedule(schedule: str) -> list[str]:
         names = ", ".join(field[0] for field in _FIELDS)
         return [f"cron has six fields in brackets, {names}; rate has a number and minutes, hours or days"]
     if schedule.startswith("rate"):
-        return []
+        number, unit = schedule[len("rate(") : -1].split()
+        return [_OFTEN] if unit.startswith("minute") and int(number) < _LEAST_MINUTES else []
     problems = [
         f"{name} must be {least} to {most}, with , - * / between and before numbers, got {field}"
         for field, (name, least, most, names, special) in zip(fields, _FIELDS, strict=True)
@@ -36,6 +41,8 @@ def check_schedule(schedule: str) -> list[str]:
     ]
     if [fields[2], fields[4]].count("?") != 1:
         problems.append("one of day of month and day of week must be ?, and only one")
+    if not problems and not fields[0].isdecimal():
+        problems.append(_OFTEN)
     return problems
 
 

@@ -1,6 +1,5 @@
 """A file system of FSx for Lustre, every choice made, and what it gives."""
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -15,13 +14,6 @@ DeploymentType = Literal["PERSISTENT_2", "SCRATCH_2"]
 DEPLOYMENT_TYPES: tuple[DeploymentType, ...] = get_args(DeploymentType)
 StorageType = Literal["SSD", "INTELLIGENT_TIERING"]
 STORAGE_TYPES: tuple[StorageType, ...] = get_args(StorageType)
-
-#: Id of a file system.
-FILE_SYSTEM_ID = re.compile(r"fs-([0-9a-f]{8}|[0-9a-f]{17})")
-#: LustreMountName, and WeeklyMaintenanceStartTime in UTC: `d:HH:MM`, 1 being Monday. See
-#: https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html (read 2026-11-21).
-MOUNT_NAME = re.compile(r"[A-Za-z0-9_-]{1,8}", re.ASCII)
-MAINTENANCE = re.compile(r"[1-7]:([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 
 _GIB_PER_TIB = 1024
 

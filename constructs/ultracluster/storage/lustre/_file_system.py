@@ -14,15 +14,13 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import REGIONS, lustre_host
+from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.clusterfile import Size, Throughput
 from ultracluster.network import allow_all_between, check_efa_client, check_efa_subnets, check_same_vpc
 from ultracluster.planning import checked, known, text_problem, token_errors
 from ultracluster.planning.lustre import (
-    FILE_SYSTEM_ID,
     LUSTRE_BACKUPS,
     LUSTRE_SOLD,
-    MAINTENANCE,
-    MOUNT_NAME,
     LustreGoal,
     LustreOffer,
     LustreSpec,
@@ -189,9 +187,9 @@ class LustreFileSystem(Lustre):
             Refusal: If a value is not one of FSx for Lustre. All reasons at once.
         """
         lustre, errors, network = Lustre(scope, id), [], None
-        if known(file_system_id) and not FILE_SYSTEM_ID.fullmatch(file_system_id):
+        if known(file_system_id) and not facts.FILE_SYSTEM_ID.fullmatch(file_system_id):
             errors.append(f"file_system_id must be fs- and 17 hexadecimal digits, got {file_system_id[:60]!r}")
-        if known(mount_name) and not MOUNT_NAME.fullmatch(mount_name):
+        if known(mount_name) and not facts.MOUNT_NAME.fullmatch(mount_name):
             errors.append(f"mount_name has 1 to 8 letters, digits, hyphens and underscores, got {mount_name[:60]!r}")
         try:
             network = IPv4Network(cidr) if cidr is not None and known(cidr) else None
@@ -251,7 +249,7 @@ def _spec_errors(spec: LustreSpec, maintenance: str | None, backup_days: int | N
         sold, tiers=(*sold.tiers, spec.mb_per_s_per_tib or 0), versions=(*sold.versions, spec.lustre_version)
     )
     errors = check_lustre(spec, offer=offer, backups=bool(backup_days))
-    if maintenance is not None and known(maintenance) and not MAINTENANCE.fullmatch(maintenance):
+    if maintenance is not None and known(maintenance) and not facts.MAINTENANCE.fullmatch(maintenance):
         text = f"maintenance must be d:HH:MM in UTC, such as 7:03:00 for Sunday, got {maintenance!r}"
         errors.append(_MAINTENANCE(text))
     if backup_days is not None and not 0 <= backup_days <= _MOST_BACKUP_DAYS:
