@@ -400,12 +400,25 @@ def test_rejects_mounts_that_are_no_plain_directory(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/etc", "/usr/local", "/var/lib/slurm", "/home", "/opt", "/opt/aws/pcs", "/tmp"),
-        *("/opt/amazon", "/opt/pytorch/data", "/snap", "/lib32", "/home/ubuntu", "/home/ec2-user/fsx"),
+        *("/etc", "/usr", "/var", "/home", "/opt", "/opt/aws", "/tmp"),
+        *("/opt/amazon", "/opt/pytorch", "/snap", "/lib32", "/home/ubuntu", "/home/ec2-user"),
     ],
 )
 def test_rejects_mounts_that_hide_the_system(path: str) -> None:
     assert "is a directory of the system, which a mount would hide" in problem("40 GB/s", f"40 GB/s, mount: {path}")
+
+
+@pytest.mark.parametrize(
+    ("path", "of"),
+    [
+        *(("/usr/local", "/usr"), ("/var/lib/slurm", "/var"), ("/opt/aws/pcs", "/opt/aws")),
+        *(("/opt/pytorch/data", "/opt/pytorch"), ("/home/ubuntu/data", "/home/ubuntu"), ("/tmp/x", "/tmp")),
+    ],
+)
+def test_rejects_mounts_within_directories_of_the_system(path: str, of: str) -> None:
+    error = problem("40 GB/s", f"40 GB/s, mount: {path}")
+    assert f"'{path}' is in {of}, whose directories belong to the image of a node and to its programs" in error
+    assert "hide" not in error
 
 
 @pytest.mark.parametrize("path", ["/fsx", "/shared", "/opt/data", "/opt/slurmdata", "/home/shared", "/mnt/lustre-1"])

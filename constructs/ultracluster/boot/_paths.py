@@ -39,7 +39,11 @@ def check_mount_path(path: str, *, example: str, home: bool = False) -> list[Mes
     top = path.split("/")[1]
     if home and path == "/home":
         return []
-    kept = any(f"{path}/".startswith(f"{directory}/") for directory in _KEPT)
-    if kept or top in _SYSTEM_DIRECTORIES or path in ("/opt", "/home", "/mnt"):
+    kept = [directory for directory in _KEPT if f"{path}/".startswith(f"{directory}/")]
+    kept += [f"/{top}"] if top in _SYSTEM_DIRECTORIES else []
+    if path in (*kept, "/opt", "/home", "/mnt"):
         return [MOUNT_PATH(f"{shown} is a directory of the system, which a mount would hide; use one like {example}")]
+    if kept:
+        message = f"{shown} is in {kept[0]}, whose directories belong to the image of a node and to its programs"
+        return [MOUNT_PATH(f"{message}; use one like {example}")]
     return []

@@ -16,11 +16,14 @@ UIDS = range(2_000, 60_000)
 _USER = shared("slurm-user")
 #: As `useradd` of Debian takes it, without capitals.
 USER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
-#: Users of images, Slurm and Systems Manager, and a name that sudo would take for a group's.
+# Directories of the cluster where users have theirs: job files, and images of containers.
+_SHARED_DIRECTORIES = ("containers", "jobs")
+#: These, users of images, Slurm and Systems Manager, and a name that sudo would take for a group's.
 RESERVED_USERS = (
     *("root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "backup"),
     *("list", "irc", "nobody", "admin", "sudo", "adm", "docker", "ubuntu", "ec2-user", "ssm-user", "slurm"),
-    *("munge", "sshd", "www-data", "systemd-network", "nvidia-persistenced"),
+    *("munge", "sshd", "www-data", "systemd-network", "nvidia-persistenced", "ultracluster-images"),
+    *_SHARED_DIRECTORIES,
 )
 # https://man.openbsd.org/sshd#AUTHORIZED_KEYS_FILE_FORMAT (read 2026-11-21); DSA is gone from OpenSSH. The bar parts
 # fields of the record, so that no comment has one.
@@ -78,6 +81,8 @@ def check_user_name(name: str) -> list[str]:
             "a user's name has 1 to 32 lower-case letters, digits, hyphens and underscores and begins with a letter, "
             f"got {name!r}"
         ]
+    if name in _SHARED_DIRECTORIES:
+        return [f"{name} is a directory of the cluster, beside those of users; choose another name"]
     return [f"{name} is a user of the image or of a service; choose another name"] if name in RESERVED_USERS else []
 
 

@@ -182,7 +182,8 @@ class Slurm(Section):
     qos: dict[s.AccountName, Qos] = Field(default={}, description="Qualities of service of Slurm, by name.")
     users: dict[s.UserName, User] = Field(
         default={},
-        description="Users of all nodes, by name. Default: the image's. Names of users that images have are not valid: "
+        description="Users of all nodes, by name. Default: the image's. Names of users that images have, and of "
+        "directories of the cluster, are not valid: "
         f"{', '.join(sorted(RESERVED_USERS))}.",
     )
     directory: Directories | None = Field(
