@@ -61,3 +61,58 @@ def test_a_file_that_is_not_there_is_wrong_usage(check: Check, tmp_path: Path) -
     result = check(OLD, str(tmp_path / "missing"))
     assert result.exit_code == 2
     assert "name the cluster file that is deployed, or its cdk.out" in result.output
+
+
+SLURM = """name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  train: {type: p5en.48xlarge, count: 4, capacity: on-demand}
+storage: {lustre: {throughput: 4 GB/s}, home: {}}
+observability: {profile: none}
+"""
+HYPERPOD = SLURM.replace("slurm", "hyperpod-slurm")
+KUBERNETES = SLURM.replace("slurm", "kubernetes")
+MOVED = ("home: {}", "home: {mount: /users}")
+NO_HOME = (", home: {}", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "resource", "words"),
+    [
+        (SLURM, SLURM.replace(*MOVED), "HomeDirectory", "nodes mount it at /users, and no more at /home: the files"),
+        (SLURM, SLURM.replace(*MOVED), "HomeDirectory", "Nodes with jobs keep theirs until they are replaced"),
+        (HYPERPOD, HYPERPOD.replace(*MOVED), "HomeDirectory", "replace all nodes but the controller"),
+        (SLURM.replace(*NO_HOME), SLURM, "HomeDirectory", "each node had them on its own disks, which leave with it"),
+        (SLURM, SLURM.replace("4 GB/s", "4 GB/s, mount: /shared"), "MountCommand", "mount it at /shared, and no more"),
+    ],
+)
+def test_a_path_that_moves_is_named(
+    check: Check, tmp_path: Path, old: str, new: str, resource: str, words: str
+) -> None:
+    (tmp_path / "old.yaml").write_text(old)
+    (tmp_path / "edit.yaml").write_text(new)
+    edit = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]
+    causes = {row["logical_id"]: row["causes"][0]["reason"] for row in edit["in_place"]}
+    assert words in causes[resource]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(SLURM, SLURM), (SLURM, SLURM.replace(*NO_HOME)), (KUBERNETES, KUBERNETES.replace(*MOVED))]
+)
+def test_no_path_moves_in_another_edit(check: Check, tmp_path: Path, old: str, new: str) -> None:
+    (tmp_path / "old.yaml").write_text(old)
+    (tmp_path / "edit.yaml").write_text(new)
+    edit = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]
+    assert edit["in_place"] == []
+
+
+def test_running_nodes_of_hyperpod_keep_their_scripts(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text(HYPERPOD)
+    (tmp_path / "edit.yaml").write_text(HYPERPOD.replace(*MOVED))
+    edit = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]
+    reasons = [row["causes"][0]["reason"] for row in edit["in_place"] if row["type"] == "AWS::SSM::Parameter"]
+    assert len(reasons) == 3
+    assert all("running nodes keep what they have, mounts included" in reason for reason in reasons)
+    assert sum("batch-replace-cluster-nodes" in reason for reason in reasons) == 2

@@ -4,6 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracluster.cli._deploy_check import read_templates
+from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._output import fail, load, misuse
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
@@ -42,8 +44,9 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
                 old = Path(scratch) / "old"
                 synthesise(cli, deployed, old)
             synthesise(cli, file, new)
-            return guard.compare(
+            report = guard.compare(
                 str(old), str(new), update_rules=UPDATE_RULES, in_place=IN_PLACE, template_rules=TEMPLATE_RULES
             )
+            return with_moved_mounts(report, cluster, read_templates(old), read_templates(new))
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -12,6 +12,7 @@ from ultracluster.cli._active_queues import not_active, updated_clusters
 from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
 from ultracluster.cli._deploy_check import read_templates
 from ultracluster.cli._ended_blocks import ended_updates
+from ultracluster.cli._moved_mounts import with_moved_mounts
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import Comparison
@@ -44,7 +45,9 @@ def with_states(
     unknown = dict[tuple[str, str], int]()
     nodes = _read("node groups of EKS", unknown, partial(sizes, deployed, client, cluster.region))
     broken += updates_with_nodes(report, deployed, nodes)
-    return replace(report, broken=tuple(broken)), [*left_empty(deployed, read_templates(sides.assembled), nodes)]
+    assembled = read_templates(sides.assembled)
+    report = with_moved_mounts(replace(report, broken=tuple(broken)), cluster, deployed, assembled)
+    return report, [*left_empty(deployed, assembled, nodes)]
 
 
 def _read(what: str, unknown: _T, read: Callable[[], _T]) -> _T:

@@ -45,7 +45,11 @@ def storage_outputs(storage: Storage) -> list[Output]:
             text = "Security group of the file system"
             outputs.append(Output("LustreSecurityGroupId", text, group.security_group_id))
     if (home := storage.home) is not None:
-        outputs.append(Output("HomeFileSystemId", "File system of the home directories", home.file_system_id))
+        outputs += [
+            Output("HomeFileSystemId", "File system of the home directories", home.file_system_id),
+            # `diff` and `deploy` compare it, as they do the path in the command above.
+            Output("HomeDirectory", "Where nodes mount the home directories", paths[id(home)]),
+        ]
     if isinstance(home, OpenZfsHome):
         outputs += [
             # Volumes of Kubernetes name both.

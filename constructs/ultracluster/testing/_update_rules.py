@@ -38,6 +38,20 @@ def _node_scripts(old: _Properties, new: _Properties) -> dict[str, str]:
     return {"Value": f"all nodes have its checks and collectors within {UPDATE_MINUTES} minutes; none is replaced"}
 
 
+def _hyperpod_scripts(old: _Properties, new: _Properties) -> dict[str, str]:
+    from ultracluster.boot import hyperpod_parameter
+
+    name = old.get("Name")
+    if not isinstance(name, str) or not re.fullmatch(hyperpod_parameter("[^/]+", "[^/]+"), name):
+        return {}
+    if old.get("Value") == new.get("Value", old.get("Value")):
+        return {}
+    what = "nodes that start from now on run these scripts, and running nodes keep what they have, mounts included"
+    # Jobs that wait, and accounting, are on the disks of a controller.
+    remedy = "" if name.endswith("/controller") else "; to have one state, aws sagemaker batch-replace-cluster-nodes"
+    return {"Value": what + remedy}
+
+
 def _drain(old: _Properties, new: _Properties) -> dict[str, str]:
     before, after = (re.fullmatch(r"at\((.*)\)", str(side.get("ScheduleExpression"))) for side in (old, new))
     target = str((old.get("Target") or {}).get("Arn"))
@@ -61,7 +75,7 @@ def _subscription(old: _Properties, new: _Properties) -> dict[str, str]:
 IN_PLACE: Mapping[str, tuple[Callable[[_Properties, _Properties], Mapping[str, str]], ...]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": (_noticed_file_system,),
-        "AWS::SSM::Parameter": (_node_scripts,),
+        "AWS::SSM::Parameter": (_node_scripts, _hyperpod_scripts),
         "AWS::Scheduler::Schedule": (_drain,),
         "AWS::SNS::Subscription": (_subscription,),
     }

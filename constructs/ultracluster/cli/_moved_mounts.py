@@ -1,0 +1,70 @@
+"""Edits that move what users see: the paths at which nodes mount file systems, which files and jobs have in them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ultracluster.cli._deploy_check import Templates
+
+if TYPE_CHECKING:
+    from cdk_rehearsal.guard import Report
+    from ultracluster.clusterfile import ClusterFile
+
+_HOME, _COMMAND = "HomeDirectory", "MountCommand"
+_STAYS = {
+    "slurm": "Nodes with jobs keep theirs until they are replaced",
+    "hyperpod-slurm": "Running nodes keep theirs, so that jobs find both: replace all nodes but the controller",
+}
+
+
+def with_moved_mounts(report: "Report", cluster: "ClusterFile", old: Templates, new: Templates) -> "Report":
+    """Return the report with a finding for each file system that nodes of Slurm mount at another path, or first mount.
+
+    Pods of Kubernetes have the paths of their own job files.
+
+    Args:
+        report: Report of the guard.
+        cluster: Cluster file.
+        old: Templates that are deployed.
+        new: Templates that shall be deployed.
+    """
+    from cdk_rehearsal.guard import Cause, Fate, Finding
+
+    if cluster.traits.name not in _STAYS:
+        return report
+    findings = []
+    for stack, template in new.items():
+        before, after = (side.get("Outputs", {}) for side in (old.get(stack, {}), template))
+        for id in (_COMMAND, _HOME):
+            if text := _effect(id, before, after, cluster):
+                cause = Cause(fate=Fate.UPDATED, property="Value", reason=text)
+                findings.append(
+                    Finding(stack=stack, logical_id=id, type="Output", holds="paths of files", causes=(cause,))
+                )
+    return replace(report, in_place=(*report.in_place, *findings))
+
+
+def _effect(id: str, before: Mapping[str, Any], after: Mapping[str, Any], cluster: "ClusterFile") -> str | None:
+    old, new = _path(before.get(id)), _path(after.get(id))
+    if old and new and old != new:
+        text = (
+            f"nodes mount it at {new}, and no more at {old}: the files stay, and what has {old} in it does not find "
+            "them, such as directories and outputs of jobs that wait, virtual environments and links"
+        )
+    # An earlier release wrote no directory beside the id.
+    elif id == _HOME and new and not old and "HomeFileSystemId" not in before:
+        text = (
+            f"homes are at {new} from now on. Until now, each node had them on its own disks, which leave with it: "
+            "nothing is copied. Before, copy what is needed, such as /home/NAME of the login nodes, to a file system"
+        )
+    else:
+        return None
+    return f"{text}. {_STAYS[cluster.traits.name]}"
+
+
+def _path(output: Mapping[str, Any] | None) -> str | None:
+    """Return the path of an output, or at the end of a command."""
+    match (output or {}).get("Value"):
+        case str(text) | {"Fn::Join": [_, [*_, str(text)]]}:
+            return text.split()[-1]
+    return None
