@@ -85,6 +85,13 @@ def test_reports_a_misspelt_key_once_with_a_suggestion(old: str, new: str, place
     assert problem(old, new).startswith(f"{place} unknown key; did you mean {meant}? allowed are ")
 
 
+@pytest.mark.parametrize("key", ["count: 64", "type: p5.48xlarge", "capacity: on-demand"])
+def test_a_key_of_node_groups_at_the_top_is_not_taken_for_a_misspelt_one(key: str) -> None:
+    error = problem("name: llama", f"name: llama\n{key}")
+    assert error.startswith(f"c.yaml:2:1 {key.partition(':')[0]}: unknown key; it belongs below ")
+    assert "nodes.NAME" in error.partition("allowed")[0]
+
+
 def test_rejects_a_key_with_half_a_character() -> None:
     (error,) = problems(bent("name: llama", 'name: llama\nslurm: {"\\ud800": 1}'))
     assert error == "c.yaml:2:1 slurm: holds half a character, such as \\ud800; remove it"

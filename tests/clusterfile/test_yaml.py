@@ -112,6 +112,19 @@ def test_rejects_yaml_that_is_not_yaml_with_its_place(text: str, place: str) -> 
     assert message.startswith(f"c.yaml:{place} this is not YAML: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "place", "bracket"),
+    [
+        ("name: llama\n}\nzone: y\n", "2:1", "}"),
+        ("name: llama\n]\n", "2:1", "]"),
+        ("}\nname: llama\n", "1:1", "}"),
+        ("name: x\nnodes: {a: {type: b}}}\n", "2:22", "}"),
+    ],
+)
+def test_a_bracket_that_closes_nothing_is_named(text: str, place: str, bracket: str) -> None:
+    assert problems(text) == [f"c.yaml:{place} this is not YAML: the {bracket} here closes nothing: remove it"]
+
+
 def test_rejects_tabs_with_the_reason() -> None:
     (message,) = problems("nodes:\n\ttrain: {}\n")
     assert message.startswith("c.yaml:2:1 this is not YAML")

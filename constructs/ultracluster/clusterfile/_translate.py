@@ -85,14 +85,19 @@ def _unknown_key(path: Path, value: object) -> str:
     if len(path) == 1 and isinstance(value, dict) and "type" in value:
         hint = "a node group belongs below nodes: indent it; "
     else:
-        hint = f"did you mean {near}? " if near else _elsewhere(path)
+        # `count` beside `account` is a key of a node group that is not indented.
+        same = near == str(path[-1]).replace("_", "-")
+        hint = _elsewhere(path) if not near or (len(path) == 1 and not same) else ""
+        hint = hint or (f"did you mean {near}? " if near else "")
     return f"unknown key; {hint}allowed are {', '.join(_known_keys(path[:-1]))}"
 
 
 def _elsewhere(path: Path) -> str:
-    """Return where the file has such a key, if it is at one or two places."""
+    """Return where the file has such a key, if it is at one or two places, or in a node group."""
     key = str(path[-1]).replace("_", "-")
     places = sorted({place for place in _places(key, ClusterFile, ()) if place != ".".join(map(str, path[:-1]))})
+    if len(places) > 2 and len(path) == 1:
+        places = [place for place in places if place == "nodes.NAME"]
     return f"it belongs below {' or '.join(places)}; " if 1 <= len(places) <= 2 else ""
 
 

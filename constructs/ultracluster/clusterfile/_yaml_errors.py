@@ -13,6 +13,11 @@ _MEANINGS = (
         "mapping values are not allowed",
         "a key cannot stand here: check the indentation of the line, and quote a text with a colon and a space in it",
     ),
+    *(
+        ("", f"{expected}, but found '{bracket}'", f"the {shown} here closes nothing: remove it")
+        for expected in ("expected <block end>", "expected the node content")
+        for bracket, shown in (("}", "}}"), ("]", "]"))
+    ),
     ("", "expected <block end>", "the line is not aligned with the keys above it"),
     ("", "found character '@'", "a text cannot begin with @: quote it"),
     ("", "found character '%'", "a text cannot begin with %: quote it"),
