@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.nccl_output import ras_document
 from support.node_boot import Node
 from support.ports import free_ports
 from support.waiting import wait_until
@@ -244,6 +245,40 @@ def test_directories_of_jobs_that_have_ended_are_deleted(node: Node) -> None:
     node.file(f"{JOBS}/6/train.prom", "train_step 1\n")
     assert written(node) == ['train_step{job_id="7"} 1']
     assert {path.name for path in (node.root / JOBS.removeprefix("/")).iterdir()} == {"7"}
+
+
+@pytest.mark.parametrize(
+    ("communicators", "missing"),
+    [
+        ([(16, [], [])], 0),
+        # A node of 8 is lost: its ranks are in the communicator of the world and in one of tensor parallelism.
+        ([(16, range(8, 16), []), (8, [], []), (8, range(8), [])], 8),
+        # A communicator that is being torn down: the others answer, and are no longer in it.
+        ([(16, [3], []), (16, [], range(1, 16))], 1),
+        ([], 0),
+    ],
+)
+def test_ranks_that_nccl_does_not_reach_are_counted(
+    node: Node, communicators: list[tuple[int, list[int], list[int]]], missing: int
+) -> None:
+    program = node.file("/ncclras", '#!/bin/bash\n[ "$*" = "-f json" ] || exit 1\ncat "$0.json"\n')
+    program.chmod(0o755)
+    (node.bin / "ncclras").symlink_to(program)
+    node.file("/ncclras.json", ras_document(communicators))
+    (node.bin / "ncclras.json").symlink_to(node.root / "ncclras.json")
+    name = 'ultracluster_nccl_ras_missing_ranks{job_id="4711"}'
+    assert name not in samples(node)
+    (node.root / "sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711").mkdir(parents=True)
+    assert samples(node)[name] == missing
+
+
+def test_an_older_nccl_without_json_gives_no_sample(node: Node) -> None:
+    # Before 2.28.7 the program has no option -f.
+    program = node.file("/ncclras", '#!/bin/bash\necho "ncclras: invalid option -- f" >&2\nexit 1\n')
+    program.chmod(0o755)
+    (node.bin / "ncclras").symlink_to(program)
+    (node.root / "sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711").mkdir(parents=True)
+    assert not [name for name in samples(node) if "nccl_ras" in name]
 
 
 def test_login_nodes_report_whose_the_running_jobs_are(node: Node) -> None:
