@@ -139,12 +139,42 @@ def test_a_label_holds_nothing_that_ends_it(node: Node) -> None:
     assert 'ultracluster_gpu_job{gpu="0",job_id="a___1_"}' in samples(node)
 
 
-def test_lustre_traffic_is_counted_by_file_system(node: Node) -> None:
-    stats = "snapshot_time 1.0\nread_bytes 12 samples [bytes] 1 4096 40960\nwrite_bytes 1 samples [bytes] 5 5 5\n"
-    node.file("/sys/kernel/debug/lustre/llite/abcdbev4-ffff8881/stats", stats)
+def lustre(node: Node, mount: str, written: int) -> None:
+    stats = f"read_bytes 12 samples [bytes] 1 4096 40960\nwrite_bytes 1 samples [bytes] 5 5 {written}\n"
+    node.file(f"/sys/kernel/debug/lustre/llite/abcdbev4-{mount}/stats", f"snapshot_time 1.0\n{stats}")
+
+
+def test_lustre_traffic_is_counted_by_mount(node: Node) -> None:
+    # The CSI driver mounts the file system for each pod.
+    for mount, written in {"ffff8881": 5, "ffff9990": 7}.items():
+        lustre(node, mount, written)
     result = samples(node)
-    assert result['ultracluster_lustre_read_bytes_total{filesystem="abcdbev4"}'] == 40960
-    assert result['ultracluster_lustre_write_bytes_total{filesystem="abcdbev4"}'] == 5
+    assert result['ultracluster_lustre_read_bytes_total{filesystem="abcdbev4",mount="ffff8881"}'] == 40960
+    assert result['ultracluster_lustre_write_bytes_total{filesystem="abcdbev4",mount="ffff8881"}'] == 5
+    assert result['ultracluster_lustre_write_bytes_total{filesystem="abcdbev4",mount="ffff9990"}'] == 7
+
+
+def names(node: Node) -> list[str]:
+    arguments = ARGUMENTS[:-2]
+    return [name for name in samples(node, *arguments) if name.startswith("ultracluster_node_info")]
+
+
+def test_the_name_of_a_node_is_the_one_in_slurm(node: Node) -> None:
+    node.with_slurm("train-1")
+    node.file("/usr/local/sbin/ultracluster-drain-on-failure", "")
+    node.file("/proc/uptime", "600.25 1000.00\n")
+    node.file("/run/ultracluster/health/mounts", "ok\n")
+    assert names(node) == []
+    assert node.run("drain-on-failure").returncode == 0
+    assert names(node) == ['ultracluster_node_info{node="train-1"}']
+
+
+def test_a_node_without_slurmd_has_its_host_name(node: Node) -> None:
+    host = f'ultracluster_node_info{{node="{os.uname().nodename.split(".")[0]}"}}'
+    assert names(node) == [host]
+    node.file("/usr/local/sbin/ultracluster-drain-on-failure", "")
+    node.file("/proc/uptime", "1800.00 9000.00\n")
+    assert names(node) == [host]
 
 
 def of_job(node: Node, job: str, text: str, name: str = "train.prom") -> Path:
@@ -233,7 +263,7 @@ def test_a_job_cannot_write_twice_or_without_end_or_through_a_link(node: Node) -
 
 
 def test_no_two_samples_differ_in_the_order_of_labels_or_in_empty_ones(node: Node) -> None:
-    # node_exporter refuses both, and with them the page of all its metrics.
+    # Of samples with the same name and labels, node_exporter keeps the first alone.
     lines = ('nccl_x{b="2",a="1"} 1', 'nccl_x{a="1",b="2"} 2', 'nccl_x{a="1",b="2",c=""} 3', "nccl_x{} 4", "nccl_x 5")
     path = of_job(node, "7", "\n".join(lines) + "\n")
     path.write_bytes(path.read_bytes() + b'nccl_x{a="\xff"} 6\n')
@@ -410,8 +440,10 @@ def test_both_scripts_include_the_reading_of_recovery() -> None:
         assert "INCLUDE" not in text
 
 
-def test_a_real_node_exporter_serves_what_the_job_wrote(node: Node, tmp_path: Path) -> None:
+def test_a_real_node_exporter_serves_what_the_job_and_the_mounts_wrote(node: Node, tmp_path: Path) -> None:
     of_job(node, "7", 'train_step 1\ntrain_lost_seconds_total{cause="startup"} 2\nnode_load1{} 7\n')
+    for mount, written in {"ffff8881": 5, "ffff9990": 7}.items():
+        lustre(node, mount, written)
     assert node.run("node-metrics", *ARGUMENTS).returncode == 0
     (port,) = free_ports(1)
     flags = node_exporter_flags(Profile.STANDARD, textfiles=str(node.root / OUT.removeprefix("/")))
@@ -437,6 +469,8 @@ def test_a_real_node_exporter_serves_what_the_job_wrote(node: Node, tmp_path: Pa
     assert 'train_step{job_id="7"} 1' in lines
     assert "# TYPE train_lost_seconds_total counter" in lines
     assert "node_textfile_scrape_error 0" in lines
+    bytes_of = "ultracluster_lustre_write_bytes_total{"
+    assert [line.rpartition(" ")[2] for line in lines if line.startswith(bytes_of)] == ["5", "7"]
 
 
 @pytest.mark.parametrize(

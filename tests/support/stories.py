@@ -150,7 +150,7 @@ def baseline(world: World) -> Mapping[str, Series]:
             add(node, "node", metric, value, path="/fsx")
         for kind in ("read", "write"):
             grows = 60 * 1e9 if busy else 0
-            add(node, "node", f"ultracluster_lustre_{kind}_bytes_total", 0, grows, filesystem="fs1")
+            add(node, "node", f"ultracluster_lustre_{kind}_bytes_total", 0, grows, filesystem="fs1", mount="ffff8881")
         for number in range(world.efa):
             device = f"rdmap{number}s0"
             add(node, "node", "node_amazonefa_info", 1, device=device)

@@ -171,9 +171,11 @@ class FakeNode:
                 values |= {"rx_drops": math.floor(since * 40), "retrans_pkts": math.floor(since * 30)}
             lines += [f"node_amazonefa_{name}{{{labels}}} {value:.10g}" for name, value in values.items()]
         for fs, rate in (("fs1", 1.8e9),):
-            lines.append(f'ultracluster_lustre_read_bytes_total{{filesystem="{fs}"}} {rate * t:.10g}')
+            lines.append(f'ultracluster_lustre_read_bytes_total{{filesystem="{fs}",mount="ffff8881"}} {rate * t:.10g}')
             written = self.since if "hung" in self.states else t
-            lines.append(f'ultracluster_lustre_write_bytes_total{{filesystem="{fs}"}} {rate / 3 * written:.10g}')
+            lines.append(
+                f'ultracluster_lustre_write_bytes_total{{filesystem="{fs}",mount="ffff8881"}} {rate / 3 * written:.10g}'
+            )
         for nic in range(8):
             lines.append(f'node_network_transmit_bytes_total{{device="enp{nic}s0"}} {3e5 * t:.10g}')
             lines.append(f'node_network_receive_bytes_total{{device="enp{nic}s0"}} {4e6 * t:.10g}')

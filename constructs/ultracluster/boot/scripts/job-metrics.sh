@@ -51,3 +51,18 @@ of_jobs() {
         }'
 }
 
+# NCCL's own watch over the ranks, where a job runs that has it. `ncclras -f json` lists each communicator's missing ranks,
+# of which those count that do not answer: one that has left its communicator answers. A rank is in several communicators.
+# https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html (NCCL 2.28.7, read 2026-11-27)
+nccl() {
+    local text missing file job=()
+    command -v ncclras >/dev/null || return 0
+    text=$(timeout 10 ncclras -f json 2>/dev/null) || return 0
+    missing=$(awk '/"missing_ranks_count"/ { count = 0 }
+        /"unresponsive": *true/ { if (++count > most) most = count }
+        END { print most + 0 }' <<<"$text")
+    for file in "$root"/sys/fs/cgroup/system.slice/*slurmstepd.scope/job_*; do job+=("${file##*/job_}"); done
+    [ "${#job[@]}" -eq 1 ] || return 0
+    family ultracluster_nccl_ras_missing_ranks gauge "Ranks that NCCL does not reach."
+    printf 'ultracluster_nccl_ras_missing_ranks{job_id="%s"} %d\n' "$(clean "${job[0]}")" "$missing"
+}

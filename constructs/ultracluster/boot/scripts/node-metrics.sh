@@ -8,7 +8,7 @@
 #   --gpus      GPUs that the instance type has
 #   --efa       EFA devices that the node was given
 #   --counters  which of EFA's counters are kept
-#   --name      name of the node in its scheduler; default: its host name without the domain
+#   --name      name of the node in its scheduler; default: its name in Slurm, else its host name without the domain
 #   --queue     yes: also write user, account, partition and name of Slurm's running jobs
 #   --nvswitch  yes: the node has NVSwitches, and so a fabric manager
 #   --nvlink-xids      XIDs whose fatal sub-codes need a reset of the GPU
@@ -50,7 +50,16 @@ read_arguments() {
     [[ $gpus =~ ^[0-9]{1,3}$ ]] || usage "--gpus is a whole number, got '$gpus'"
     [[ $efa =~ ^[0-9]{1,3}$ ]] || usage "--efa is a whole number, got '$efa'"
     [[ $counters =~ ^[a-z0-9_\ ]*$ ]] || usage "--counters are names of counters, got '$counters'"
-    [ -n "$name" ] || { name=$(uname -n) && name=${name%%.*}; }
+    [ -n "$name" ] || name=$(cat "$root/run/ultracluster/drain/node" 2>/dev/null) || true
+    [ -n "$name" ] || is_starting || { name=$(uname -n) && name=${name%%.*}; }
+}
+
+# On AWS PCS the name is not the host name: drain-on-failure finds it once slurmd runs. Until then the node has none, as
+# the rules would remember a wrong one for hours. A login node has no slurmd.
+is_starting() {
+    local seconds
+    [ -e "$root/usr/local/sbin/ultracluster-drain-on-failure" ] && read -r seconds _ <"$root/proc/uptime" &&
+        [ "${seconds%%.*}" -lt 1800 ]
 }
 
 family() { printf '# HELP %s %s\n# TYPE %s %s\n' "$1" "$3" "$1" "$2"; }
@@ -60,7 +69,7 @@ clean() { printf '%s' "${1//[^a-zA-Z0-9._:\/-]/_}"; }
 
 expected() {
     family ultracluster_node_info gauge "The name of the node in its scheduler."
-    printf 'ultracluster_node_info{node="%s"} 1\n' "$(clean "$name")"
+    [ -z "$name" ] || printf 'ultracluster_node_info{node="%s"} 1\n' "$(clean "$name")"
     family ultracluster_expected_gpus gauge "GPUs that the instance type has."
     printf 'ultracluster_expected_gpus %d\n' "$gpus"
     family ultracluster_expected_efa_devices gauge "EFA devices that the node was given."
@@ -221,38 +230,22 @@ recovery() {
 
 #INCLUDE recovery-actions.sh
 
-# `read_bytes 12 samples [bytes] MIN MAX SUM`, by file system: fs1-ffff8881 is a mount of fs1.
+# `read_bytes 12 samples [bytes] MIN MAX SUM`, by mount: fs1-ffff8881 is one of fs1. Kubernetes mounts it for each pod.
 lustre() {
-    local kind file word fields system
+    local kind file word fields system mount
     for kind in read write; do
         family "ultracluster_lustre_${kind}_bytes_total" counter "What programs ${kind} of a Lustre file system."
         for file in "$root"/sys/kernel/debug/lustre/llite/*/stats "$root"/proc/fs/lustre/llite/*/stats; do
-            system=${file%/stats} system=${system##*/} system=${system%-*}
+            system=${file%/stats} mount=${system##*-} system=${system##*/} system=${system%-*}
             while read -r word fields; do
                 [ "$word" = "${kind}_bytes" ] || continue
                 read -r -a fields <<<"$fields"
                 [[ ${fields[5]:-} =~ ^[0-9]+$ ]] || continue
-                printf 'ultracluster_lustre_%s_bytes_total{filesystem="%s"} %s\n' "$kind" "$(clean "$system")" \
-                    "${fields[5]}"
+                printf 'ultracluster_lustre_%s_bytes_total{filesystem="%s",mount="%s"} %s\n' "$kind" \
+                    "$(clean "$system")" "$(clean "$mount")" "${fields[5]}"
             done <"$file"
         done
     done
-}
-
-# NCCL's own watch over the ranks, where a job runs that has it. `ncclras -f json` lists each communicator's missing ranks,
-# of which those count that do not answer: one that has left its communicator answers. A rank is in several communicators.
-# https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html (NCCL 2.28.7, read 2026-11-27)
-nccl() {
-    local text missing file job=()
-    command -v ncclras >/dev/null || return 0
-    text=$(timeout 10 ncclras -f json 2>/dev/null) || return 0
-    missing=$(awk '/"missing_ranks_count"/ { count = 0 }
-        /"unresponsive": *true/ { if (++count > most) most = count }
-        END { print most + 0 }' <<<"$text")
-    for file in "$root"/sys/fs/cgroup/system.slice/*slurmstepd.scope/job_*; do job+=("${file##*/job_}"); done
-    [ "${#job[@]}" -eq 1 ] || return 0
-    family ultracluster_nccl_ras_missing_ranks gauge "Ranks that NCCL does not reach."
-    printf 'ultracluster_nccl_ras_missing_ranks{job_id="%s"} %d\n' "$(clean "${job[0]}")" "$missing"
 }
 
 # Whose the running jobs are: one call a run, on login nodes. A name may contain any character, so it is the last field.
