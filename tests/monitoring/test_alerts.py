@@ -72,6 +72,56 @@ def test_an_alert_on_a_dead_node_has_its_name_to_the_end(tmp_path: Path) -> None
     promtool(tmp_path, [test])
 
 
+def test_a_node_whose_text_file_never_came_or_is_unreadable_alerts(tmp_path: Path) -> None:
+    # node_exporter 1.12.1 gives such a file no time, and its series are gone.
+    name = "ultracluster_expected_gpus"
+    mounts = node("node_textfile_mtime_seconds", "0+60x120", file="/var/lib/x/ultracluster_mounts.prom")
+    written(tmp_path, "TextfileStale")
+    broken = firing_test("TextfileStale", up("1x60", "node") | node(name, "8x19 _x20 8x20") | mounts,
+                         [(18, False), (24, False), (32, True), (38, True), (46, False)])  # fmt: skip
+    *_, rule = needed("TextfileStale")
+    labels = {"cluster": "llama", "instance": "i-1", "instance_type": "p5.48xlarge", "zone": "use2-az1",
+              "group": "train", "severity": "warning", "problem": "TextfileStale"}  # fmt: skip
+    annotations = {
+        "summary": "Health, EFA or mounts of node i-1 are missing",
+        "nodes": "",
+        "runbook_url": rule["annotations"]["runbook_url"],
+        "dashboard_url": "http://localhost:3000/d/ultracluster-node?var-cluster=llama&var-node=i-1",
+    }
+    expected = {"exp_labels": labels, "exp_annotations": annotations}
+    broken["alert_rule_test"] = [{"eval_time": "32m", "alertname": "TextfileStale", "exp_alerts": [expected]}]
+    promtool(
+        tmp_path,
+        [
+            broken,
+            firing_test("TextfileStale", up("1x60", "node"), [(3, False), (7, True)]),
+            # Nodes without GPUs, silent nodes, and one whose exporter is down, which has an alert of its own.
+            firing_test("TextfileStale", up("1x60", "node") | node(name, "0x60"), [(30, False)]),
+            firing_test("TextfileStale", up("1x20", "node") | node(name, "8x20"), [(24, False), (40, False)]),
+            firing_test("TextfileStale", up("0x60", "node"), [(30, False)]),
+            # A node without a collector: the agent of the cluster scrapes others.
+            firing_test("TextfileStale", cluster("up", "1x60", job="kube-state-metrics"), [(30, False)]),
+            # The first minutes of a node.
+            firing_test("TextfileStale", up("_x9 1x60", "node") | node(name, "_x12 8x60"), [(13, False), (20, False)]),
+        ],
+    )
+
+
+def test_lustre_traffic_of_a_node_is_that_of_all_its_mounts(tmp_path: Path) -> None:
+    name = "ultracluster_lustre_write_bytes_total"
+    # A pod that has written much ends, and another goes on.
+    series = node(name, "5000000000000x10 _x30", filesystem="fs1", mount="ffff8881")
+    series |= node(name, "0+60x40", filesystem="fs1", mount="ffff9990")
+    rate = "node_filesystem:ultracluster_lustre_write_bytes:rate5m"
+    written(tmp_path, rate)
+    test = firing_test(rate, series, [])
+    test["promql_expr_test"] = [
+        {"expr": f"sum({rate})", "eval_time": f"{minute}m", "exp_samples": [{"labels": "{}", "value": 1}]}
+        for minute in (8, 12, 14, 20)
+    ]
+    promtool(tmp_path, [test])
+
+
 @pytest.mark.parametrize("check", NODE_CHECKS)
 def test_a_node_of_kubernetes_that_may_not_be_cordoned_fires_until_its_annotation_goes(
     tmp_path: Path, check: str

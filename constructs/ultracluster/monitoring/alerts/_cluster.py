@@ -1,7 +1,16 @@
 """Alerts on schedulers, and on the metrics pipeline."""
 
 from ultracluster.catalogue.monitoring import ACTIVE_SERIES
-from ultracluster.monitoring.alerts._alert import JUDGEMENT, NUMBER, PER_SECOND, Alert, Severity, of_instance, seconds
+from ultracluster.monitoring.alerts._alert import (
+    BY_NODE,
+    JUDGEMENT,
+    NUMBER,
+    PER_SECOND,
+    Alert,
+    Severity,
+    of_instance,
+    seconds,
+)
 from ultracluster.planning.workload import quota_request
 
 _SERIES = ACTIVE_SERIES * 2 // 5
@@ -106,15 +115,21 @@ CLUSTER_ALERTS = (
     Alert(
         name="TextfileStale",
         for_="5m",
-        expr="ultracluster_textfile_age_seconds > 300",
+        # A file that never came, or that node_exporter cannot parse, has no time. Each file of node-metrics has the
+        # number of expected GPUs, on nodes without GPUs 0.
+        expr=f"ultracluster_textfile_age_seconds > 300 or on (cluster, instance) min by ({BY_NODE}) "
+        '(ultracluster_exporter_up{job="node"} == 1) * 0 unless on (cluster, instance) ultracluster_node_expected_gpus',
         threshold=300,
         bounds=seconds(60, 86400, "the files are written each minute"),
-        summary="Health, EFA or mounts of node {{ $labels.instance }} are {{ $value | humanizeDuration }} old",
-        description="A script that writes metrics of the node no longer runs: node-metrics (EFA's counters, expected "
-        "devices, health), mount-check, or drain-on-failure (the breaker). What it wrote last may still look well, "
-        "and a breaker that was open stays open.",
+        summary="Health, EFA or mounts of node {{ $labels.instance }} are "
+        "{{ if eq $value 0.0 }}missing{{ else }}{{ $value | humanizeDuration }} old{{ end }}",
+        description="A script that writes metrics of the node no longer runs, or has never run: node-metrics (EFA's "
+        "counters, expected devices, health), mount-check, or drain-on-failure (the breaker). What it wrote last may "
+        "still look well, and a breaker that was open stays open. If node-metrics has written nothing that "
+        "node_exporter can parse, the alerts on devices, health and switches of the node cannot fire.",
         diagnosis=(
-            "Which file is old: `ls -l /var/lib/node_exporter/textfile_collector`.",
+            "Which file is old or missing: `ls -l /var/lib/node_exporter/textfile_collector`.",
+            "node_exporter logs a file that it cannot parse.",
             "ultracluster_node.prom: `systemctl status ultracluster-metrics-textfiles.timer`; on Kubernetes the "
             "container textfiles.",
             "The others: `systemctl status ultracluster-mount-check.timer`.",

@@ -179,8 +179,8 @@ JOB_ALERTS = (
         for_="5m",
         expr=f"ultracluster_job_nccl_missing_ranks > 0 {_NO_CAUSE}",
         summary="NCCL misses {{ $value }} ranks of job {{ $labels.job_id }}",
-        description="NCCL's RAS subsystem does not reach some ranks: their processes or nodes are lost. It needs `ncclras` "
-        "of NCCL 2.28.7 or later on the node: package libnccl-dev.",
+        description="NCCL's RAS subsystem does not reach some ranks: their processes or nodes are lost. It needs "
+        "`ncclras` of NCCL 2.28.7 or later on the node: package libnccl-dev.",
         diagnosis=("`ncclras -v` on a node of the job: it names process and node.",),
         actions=("As for JobHung.",),
         rationale="None is normal: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/ras.html. "
