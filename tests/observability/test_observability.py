@@ -269,7 +269,8 @@ def test_rejects_what_is_no_rule_file(text: str) -> None:
 def test_grafana_receives_its_workspaces_role_and_region(parts: tuple[Any, dict[str, Any]]) -> None:
     (content,) = of_type(parts[1], "Custom::GrafanaContent")
     whole = json.dumps(content)
-    assert "workspace-iam-role" in whole
+    # The types that the plugin knows: grafana-aws-sdk, pkg/awsauth/authtype.go (v1.5.2, read 2026-11-27).
+    assert re.findall(r'sigV4AuthType[\\":]+(\w[\w-]*)', whole) == ["ec2_iam_role"]
     assert AMAZON_PROMETHEUS_PLUGIN in whole
     assert content["Folder"] == "ultracluster-llama"
     assert content["ServiceTimeout"] == "900"

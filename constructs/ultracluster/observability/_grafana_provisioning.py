@@ -199,7 +199,9 @@ def _permissions(arn: str) -> list[iam.PolicyStatement]:
 
 
 def _data_source(uid: str, name: str, workspace: IPrometheusWorkspace) -> Mapping[str, object]:
-    # https://grafana.com/docs/plugins/grafana-amazonprometheus-datasource/latest/ (read 2026-11-21)
+    # `ec2_iam_role` is the role of the workspace, as in the data sources that Managed Grafana provisions. The plugin
+    # refuses `workspace-iam-role` of some examples: https://github.com/grafana/grafana-aws-sdk, pkg/awsauth/auth.go
+    # (v1.5.2), https://grafana.com/docs/plugins/grafana-amazonprometheus-datasource/latest/configure/ (read 2026-11-27)
     return {
         "uid": uid,
         "name": f"Prometheus of {name}",
@@ -209,7 +211,7 @@ def _data_source(uid: str, name: str, workspace: IPrometheusWorkspace) -> Mappin
         "jsonData": {
             "httpMethod": "POST",
             "sigV4Auth": True,
-            "sigV4AuthType": "workspace-iam-role",
+            "sigV4AuthType": "ec2_iam_role",
             "sigV4Region": workspace.region,
             "timeInterval": "30s",
         },
