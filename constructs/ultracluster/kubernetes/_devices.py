@@ -44,7 +44,7 @@ def device_releases(platform: Platform) -> list[HelmRelease]:
     if served and platform.gpu == "device-plugin":
         releases.append(release("nvidia-device-plugin", platform.versions, _plugin_values(platform, served)))
     if served and platform.gpu == "gpu-operator":
-        releases.append(release("gpu-operator", platform.versions, _operator_values()))
+        releases.append(release("gpu-operator", platform.versions, _operator_values(platform)))
     domains = [group for group in platform.gpu_groups if group.ultraserver]
     if domains or (served and platform.gpu == "dra-driver"):
         claimed = platform.gpu == "dra-driver"
@@ -149,13 +149,16 @@ def _plugin_values(platform: Platform, groups: list[PlatformNodes]) -> dict[str,
     return values
 
 
-def _operator_values() -> dict[str, Any]:
+def _operator_values(platform: Platform) -> dict[str, Any]:
     """Return the operator's values; driver and container toolkit are in AWS's images, and Bottlerocket is excluded.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html (read 2026-11-20)
     """
+    # The collectors have one of their own, and two programs cannot share the profiling counters of a GPU.
+    exporter = {"dcgmExporter": {"enabled": False}} if platform.metrics else {}
     return {
         "daemonsets": {"tolerations": _EVERYWHERE},
+        **exporter,
         # As for the plugin alone: its RDMA devices no, GDRCopy yes.
         "devicePlugin": {
             "env": [{"name": "GDRCOPY_ENABLED", "value": "true"}, {"name": "MOFED_ENABLED", "value": "false"}]

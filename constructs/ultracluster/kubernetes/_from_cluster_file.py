@@ -77,6 +77,7 @@ def platform_of(
         scratch=cluster.storage.scratch.path,
         software=cluster.software,
         internet=cluster.network.internet,
+        metrics=cluster.observability.on,
         ready_seconds=section.ready_timeout.seconds,
         versions=section.charts,
         karpenter=_karpenter(cluster, deployed or {}),

@@ -47,6 +47,7 @@ class Platform:
         software: Oldest versions of software instead of those of the type, by name of the part.
         service_karpenter: HyperPod runs Karpenter for elastic groups, with definitions of its own.
         internet: Whether nodes reach the internet.
+        metrics: The collectors of metrics run on the nodes, with a dcgm-exporter of their own.
         ready_seconds: Time that Kueue gives the pods of a job to become ready, at their start and after a restart.
     """
 
@@ -71,6 +72,7 @@ class Platform:
     service_karpenter: bool = False
     software: Mapping[str, str] = field(default_factory=dict)
     internet: bool = True
+    metrics: bool = False
     ready_seconds: int = 1_200
 
     @property
