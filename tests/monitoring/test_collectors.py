@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -14,6 +15,7 @@ from ultracluster.monitoring.alerts import ALERTS, alertmanager, amp_definition,
 from ultracluster.monitoring.collectors import (
     Dcgm,
     RemoteWrite,
+    cluster_objects,
     kubernetes_scraping,
     node_collectors,
     node_objects,
@@ -320,6 +322,49 @@ def test_the_pods_of_a_group_have_all_their_volumes_and_the_same_configuration()
         assert re.fullmatch(r"[a-z0-9./-]+:v?[0-9][\w.-]+", container["image"])
     assert {container["name"] for container in pod["containers"]} == {"textfiles", "node", "agent", "dcgm"}
     assert [item["kind"] for item in shared_objects()] == ["Namespace", "ServiceAccount"]
+
+
+@pytest.mark.parametrize("url", ["https://other", "${RemoteWriteUrl}"])
+def test_a_changed_configuration_restarts_the_pods_that_read_it(url: str) -> None:
+    # The programs read their files when they start, and the name of the ConfigMap stays.
+    group: dict[str, Any] = {"cluster": "llama", "group": "train", "efa_devices": 32, "selector": {"group": "train"}}
+
+    def templates(to: RemoteWrite, profile: Profile) -> list[Any]:
+        created = [
+            *node_objects(P5, to=to, profile=profile, **group),
+            *cluster_objects(cluster="llama", to=to, profile=profile),
+        ]
+        return [item["spec"]["template"] for item in created if "template" in item.get("spec", {})]
+
+    before = RemoteWrite(region="us-east-2", url="https://one")
+    first = templates(before, Profile.STANDARD)
+    assert len(first) == 2
+    assert templates(before, Profile.STANDARD) == first
+    for changed in (templates(RemoteWrite(region="us-east-2", url=url), Profile.STANDARD),
+                    templates(before, Profile.FULL)):  # fmt: skip
+        assert all(new != old for new, old in zip(changed, first, strict=True))
+    # A bundle has the placeholder of the address, which `apply` fills in: the template must change with its value.
+    for template in templates(RemoteWrite(region="us-east-2", url="${RemoteWriteUrl}"), Profile.STANDARD):
+        assert "${RemoteWriteUrl}" in json.dumps(template)
+
+
+def test_gpus_of_claims_get_their_pods_from_an_exporter_that_reads_slices() -> None:
+    group: dict[str, Any] = {"cluster": "llama", "group": "train", "efa_devices": 32, "selector": {"group": "train"}}
+    results = {}
+    for claims in (False, True):
+        _, daemons = node_objects(P5, to=TO, claims=claims, **group)
+        (dcgm,) = [c for c in daemons["spec"]["template"]["spec"]["containers"] if c["name"] == "dcgm"]
+        to = RemoteWrite(region="us-east-2", url="https://one")
+        created = cluster_objects(cluster="llama", to=to, claims=claims)
+        (role,) = [item for item in created if item["kind"] == "ClusterRole"]
+        slices = [rule for rule in role["rules"] if "resourceslices" in rule.get("resources", [])]
+        results[claims] = (dcgm["image"].rpartition(":")[2], "--kubernetes-enable-dra" in dcgm["command"], slices)
+    # Earlier releases wait without end for resource.k8s.io/v1beta1, which Kubernetes 1.34 no longer serves by default.
+    reads = {"apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"], "verbs": ["get", "list", "watch"]}
+    assert results == {
+        False: ("4.5.3-4.8.2-distroless", False, []),
+        True: ("4.6.0-4.8.3-distroless", True, [reads]),
+    }
 
 
 def test_amtool_takes_the_configuration_and_routes_by_severity(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.catalogue.schedulers._eks import DEFAULT_VERSION
 from ultracluster.cli import app
+from ultracluster.kubernetes import HelmRelease, platform, platform_of
 from ultracluster.kubernetes import _kueue as kueue
-from ultracluster.kubernetes import platform_of
 from ultracluster.monitoring import collector_objects
 from ultracluster.monitoring.collectors import (
     NAMESPACE,
@@ -121,6 +121,32 @@ def test_the_objects_write_to_the_url_of_the_stacks(tmp_path: Path) -> None:
     assert URL in first["command"]
     # The namespace is there before its objects.
     assert min(texts) == f"00-namespace-{NAMESPACE}.yaml"
+
+
+def test_a_cluster_with_the_dra_driver_has_the_exporter_of_claims(tmp_path: Path) -> None:
+    file, text = tmp_path / "c.yaml", MINIMAL.read_text()
+    for gpu, claims in {"device-plugin": False, "dra-driver": True}.items():
+        file.write_text(text.replace("kubernetes: {", f"kubernetes: {{gpu: {gpu}, "))
+        objects = json.dumps(objects_of(file))
+        assert ("--kubernetes-enable-dra" in objects, "resourceslices" in objects) == (claims, claims)
+
+
+def test_the_gpu_operator_has_an_exporter_only_where_the_collectors_have_none(tmp_path: Path) -> None:
+    # Two programs cannot share the profiling counters of a GPU: https://github.com/NVIDIA/dcgm-exporter/issues/7
+    file, text = tmp_path / "c.yaml", MINIMAL.read_text().replace("kubernetes: {", "kubernetes: {gpu: gpu-operator, ")
+
+    def exporter() -> Any:
+        releases = platform(platform_of(clusterfile.load(str(file)))).releases
+        (values,) = [item.values for item in releases if isinstance(item, HelmRelease) and item.name == "gpu-operator"]
+        return values.get("dcgmExporter", {}).get("enabled")
+
+    # It is on by default: deployments/gpu-operator/values.yaml (v26.7.0, read 2026-11-27).
+    for profile, enabled in {"standard": False, "none": None}.items():
+        file.write_text(f"{text}observability: {{profile: {profile}}}\n")
+        assert exporter() is enabled
+    registry = "111122223333.dkr.ecr.us-east-2.amazonaws.com/x"
+    file.write_text(text.replace("gpu: gpu-operator", f"gpu: gpu-operator, registry: {registry}"))
+    assert exporter() is False
 
 
 def test_with_the_profile_none_there_is_nothing(tmp_path: Path) -> None:

@@ -189,6 +189,7 @@ def collector_objects(
         return []
     workspace = cluster.observability.workspace
     to = RemoteWrite(region=cluster.region if workspace is None else workspace.split(":")[3], url=url)
+    claims = cluster.kubernetes.gpu == "dra-driver"
     groups = [
         (
             group.name,
@@ -213,7 +214,8 @@ def collector_objects(
                 to=to,
                 selector=selector,
                 profile=profile,
+                claims=claims,
             )
         ),
-        *cluster_objects(cluster=cluster.name, to=to, profile=profile),
+        *cluster_objects(cluster=cluster.name, to=to, profile=profile, claims=claims),
     ]

@@ -4,6 +4,8 @@ One DaemonSet and not three: its containers share the node's network, so the age
 An init container replaces the placeholders, as the boot script does on Slurm nodes.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +15,7 @@ from ultracluster.monitoring.collectors._agent import PORTS, agent_configuration
 from ultracluster.monitoring.collectors._counters import Dcgm, counters
 from ultracluster.monitoring.collectors._node import (
     DCGM_EXPORTER,
+    DCGM_EXPORTER_OF_CLAIMS,
     NODE_EXPORTER,
     PROMETHEUS,
     RemoteWrite,
@@ -35,6 +38,7 @@ IMAGES: Mapping[str, str] = {
     "agent": f"quay.io/prometheus/prometheus:v{PROMETHEUS}",
     "node": f"quay.io/prometheus/node-exporter:v{NODE_EXPORTER}",
     "dcgm": f"nvcr.io/nvidia/k8s/dcgm-exporter:{DCGM_EXPORTER}-distroless",
+    "dcgm-of-claims": f"nvcr.io/nvidia/k8s/dcgm-exporter:{DCGM_EXPORTER_OF_CLAIMS}-distroless",
     "scripts": f"public.ecr.aws/aws-cli/aws-cli:{_AWS_CLI}",
     "kube-state-metrics": f"registry.k8s.io/kube-state-metrics/kube-state-metrics:v{KUBE_STATE_METRICS_VERSION}",
 }
@@ -53,6 +57,7 @@ def node_objects(
     selector: Mapping[str, str],
     profile: Profile = Profile.STANDARD,
     dcgm: Dcgm = Dcgm.BEFORE_4_7,
+    claims: bool = False,
 ) -> list[_Object]:
     """Return the objects of a node group: a ConfigMap and a DaemonSet, in the namespace of `shared_objects`.
 
@@ -65,6 +70,7 @@ def node_objects(
         selector: Labels of the nodes.
         profile: Metrics profile.
         dcgm: Release of DCGM in the exporter's image.
+        claims: Pods get their GPUs by resource claims, from NVIDIA's DRA driver.
     """
     name = f"node-metrics-{group}"
     configuration = agent_configuration(
@@ -81,8 +87,8 @@ def node_objects(
         "selector": {"matchLabels": {"app": name}},
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
         "template": {
-            "metadata": {"labels": {"app": name}},
-            "spec": _pod(instance_type, name, efa_devices, to, dict(selector), profile),
+            "metadata": {"labels": {"app": name}, "annotations": checksum(data)},
+            "spec": _pod(instance_type, name, efa_devices, to, dict(selector), profile, claims=claims),
         },
     }
     return [make("v1", "ConfigMap", name, data=data), make("apps/v1", "DaemonSet", name, spec=spec)]
@@ -101,6 +107,14 @@ def shared_objects() -> list[_Object]:
 def make(api: str, kind: str, name: str, **parts: Any) -> _Object:
     """Return an object of the namespace."""
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, **parts}
+
+
+def checksum(data: Mapping[str, str]) -> dict[str, str]:
+    """Return the annotation of a pod template that restarts its pods when the data of their ConfigMap changes.
+
+    The programs read their files when they start.
+    """
+    return {"ultracluster/configuration": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()}
 
 
 def agent_command(configuration: str, storage: str) -> list[str]:
@@ -147,7 +161,14 @@ _ACCEPTED = (
 
 
 def _pod(
-    instance_type: InstanceType, name: str, efa: int, to: RemoteWrite, selector: dict[str, str], profile: Profile
+    instance_type: InstanceType,
+    name: str,
+    efa: int,
+    to: RemoteWrite,
+    selector: dict[str, str],
+    profile: Profile,
+    *,
+    claims: bool,
 ) -> _Object:
     etc, run, textfiles = _mount("etc", _ETC), _mount("run", _RUN), _mount("textfiles", _TEXTFILES)
     host = _mount("host", "/host") | {"readOnly": True, "mountPropagation": "HostToContainer"}
@@ -169,10 +190,10 @@ def _pod(
             f"--collectors={_ETC}/dcgm-counters.csv",
             *dcgm_exporter_flags(profile),
             "--kubernetes",
+            *(["--kubernetes-enable-dra"] if claims else []),
         ]
-        container = _container(
-            "dcgm", IMAGES["dcgm"], command, [etc, _mount("kubelet", "/var/lib/kubelet/pod-resources")]
-        )
+        image = IMAGES["dcgm-of-claims" if claims else "dcgm"]
+        container = _container("dcgm", image, command, [etc, _mount("kubelet", "/var/lib/kubelet/pod-resources")])
         # Profiling counters need it: https://github.com/NVIDIA/dcgm-exporter, deployment/values.yaml (2026-11-21).
         container["securityContext"] = {"capabilities": {"add": ["SYS_ADMIN"]}}
         container["env"].append({"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"})

@@ -12,6 +12,7 @@ from ultracluster.monitoring.collectors._kubernetes import (
     SERVICE_ACCOUNT,
     agent_command,
     agent_probe,
+    checksum,
     make,
 )
 from ultracluster.monitoring.collectors._node import RemoteWrite
@@ -36,8 +37,16 @@ _NOBODY = 65534
 _Object = dict[str, Any]
 
 
-def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile.STANDARD) -> list[_Object]:
+def cluster_objects(
+    *, cluster: str, to: RemoteWrite, profile: Profile = Profile.STANDARD, claims: bool = False
+) -> list[_Object]:
     """Return the objects, in the namespace and with the service account of `shared_objects`.
+
+    Args:
+        cluster: Name of the cluster.
+        to: Target of remote write.
+        profile: Metrics profile.
+        claims: Pods get their GPUs by resource claims, from NVIDIA's DRA driver.
 
     Raises:
         Refusal: If the destination is a parameter.
@@ -49,18 +58,21 @@ def cluster_objects(*, cluster: str, to: RemoteWrite, profile: Profile = Profile
         "scrape_configs": kubernetes_jobs(cluster, profile),
         "remote_write": [remote_write(to.region, to.url)],
     }
+    data = {"agent.yaml": block_yaml(document)}
     labels = {"app.kubernetes.io/name": _NAME}
+    # The address may be a placeholder here, which the checksum would hide.
+    annotations = {**checksum(data), "ultracluster/remote-write": to.url}
     spec = {
         "replicas": 1,
         # Two agents would send every sample twice.
         "strategy": {"type": "Recreate"},
         "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": _pod()},
+        "template": {"metadata": {"labels": labels, "annotations": annotations}, "spec": _pod()},
     }
     role = {"apiVersion": f"{_RBAC}/v1", "metadata": {"name": _ROLE}}
     return [
-        make("v1", "ConfigMap", _NAME, data={"agent.yaml": block_yaml(document)}),
-        {**role, "kind": "ClusterRole", "rules": _RULES},
+        make("v1", "ConfigMap", _NAME, data=data),
+        {**role, "kind": "ClusterRole", "rules": [*_RULES, *([_SLICES] if claims else [])]},
         {
             **role,
             "kind": "ClusterRoleBinding",
@@ -78,6 +90,10 @@ _RULES = [
     # Kueue requires it: charts/kueue/templates/rbac/metrics_reader_role.yaml (0.19, read 2026-11-21).
     {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
 ]  # fmt: skip
+
+# Read access of dcgm-exporter, which has the same service account: a kubelet names the device of a claim, and its slice
+# the GPU. https://github.com/NVIDIA/gpu-operator/pull/2706 (read 2026-11-27)
+_SLICES = {"apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"], "verbs": ["get", "list", "watch"]}
 
 
 def _pod() -> _Object:

@@ -31,6 +31,11 @@ _WORD = re.compile(r"[^\s\"'`;<>|&\\]+")
 PROMETHEUS = "3.13.2"
 NODE_EXPORTER = "1.12.1"
 DCGM_EXPORTER = "4.5.3-4.8.2"
+#: Where pods get their GPUs by resource claims: the first release that reads ResourceSlices of resource.k8s.io/v1,
+#: which Kubernetes serves since 1.34. Those before wait for v1beta1 without end. The image of GPU operator v26.7.0.
+#: https://github.com/NVIDIA/dcgm-exporter, internal/pkg/transformation/dra.go (commit 7ad58324), and issue 590 there
+#: (read 2026-11-27)
+DCGM_EXPORTER_OF_CLAIMS = "4.6.0-4.8.3"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
