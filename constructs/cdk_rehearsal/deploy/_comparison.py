@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cdk_rehearsal.deploy._assembly import AssembledStack
-from cdk_rehearsal.registry import UnreadableError, read
+from cdk_rehearsal.deploy._nested_stacks import deployed_templates, original_template, synthesised_templates
+from cdk_rehearsal.registry import read
 
 #: Creates a boto3 client of a service in a region, None for the default one.
 Client = Callable[[str, str | None], Any]
@@ -69,7 +70,8 @@ def comparison(
 
     Args:
         stacks: Stacks of the assembly.
-        client: Creates clients; needs cloudformation:DescribeStacks, cloudformation:GetTemplate and ssm:GetParameters.
+        client: Creates clients; needs cloudformation:DescribeStacks, cloudformation:GetTemplate and ssm:GetParameters,
+            and for nested stacks cloudformation:DescribeStackResource.
         folder: An empty directory.
         belongs: Finds stacks of the app that are no longer in the assembly: `cdk deploy` leaves them deployed. The
             guard judges what they hold. Default: only stacks of the assembly are compared.
@@ -90,11 +92,13 @@ def comparison(
         else:
             if existing["StackStatus"] not in _UPDATABLE:
                 result.blocked[stack.name] = existing["StackStatus"]
-            body = _template(cloudformation, stack.name)
+            body = original_template(cloudformation, stack.name)
             before, after = _resolved(existing), _current(expected, partial(client, "ssm", stack.region))
             body, expected = _pinned(body, before, after), _pinned(expected, after, before)
-            _write(result.deployed, stack.name, body)
-        _write(result.assembled, stack.name, expected)
+            for name, template in deployed_templates(cloudformation, stack.name, body):
+                _write(result.deployed, name, template)
+        for name, template in synthesised_templates(stack.name, expected, stack.template.parent):
+            _write(result.assembled, name, template)
     if belongs is not None:
         _add_left(result, stacks, client, belongs)
     return result
@@ -109,7 +113,7 @@ def _add_left(result: Comparison, stacks: Iterable[AssembledStack], client: Clie
                 name, exists = stack["StackName"], stack["StackStatus"] not in (*_ABSENT, CREATION_FAILED)
                 if exists and (region, name) not in names and belongs(stack):
                     result.left[name] = _deletion(stack)
-                    _write(result.deployed, name, _template(cloudformation, name))
+                    _write(result.deployed, name, original_template(cloudformation, name))
 
 
 def _deletion(stack: Mapping[str, Any]) -> str:
@@ -132,16 +136,6 @@ def described(cloudformation: Any, name: str) -> Mapping[str, Any] | None:
             return None
         raise
     return None if stack["StackStatus"] in _ABSENT else stack
-
-
-def _template(cloudformation: Any, name: str) -> dict[str, Any]:
-    body = cloudformation.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
-    # boto3 parses JSON itself.
-    try:
-        content: dict[str, Any] = read(body) if isinstance(body, str) else json.loads(json.dumps(body))
-    except UnreadableError as error:
-        raise ValueError(f"the deployed template of {name}: {error}") from None
-    return content
 
 
 def _resolved(stack: Mapping[str, Any]) -> dict[str, str]:

@@ -133,7 +133,11 @@ def protected_resources(template: Mapping[str, Any]) -> list[str]:
 
 
 def causes(
-    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], *, update_rules: UpdateRules = NO_RULES
+    old: Mapping[str, Mapping[str, Any]],
+    new: Mapping[str, Mapping[str, Any]],
+    *,
+    update_rules: UpdateRules = NO_RULES,
+    nested: Mapping[Place, str] = MappingProxyType({}),
 ) -> dict[Place, tuple[Cause, ...]]:
     """Return what an update does to each resource of the old templates, stateful or not, references followed.
 
@@ -141,17 +145,23 @@ def causes(
         old: Templates by stack name.
         new: Templates by stack name.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+        nested: Stack and logical id of nested stacks -> names of their templates.
 
     Raises:
         GuardError: If one of them is not a template.
     """
-    return {place: why for place, why in _fates(_stacks(old), _stacks(new), update_rules).items() if why}
+    fates = _fates(_stacks(old, nested), _stacks(new, nested), update_rules)
+    return {place: why for place, why in fates.items() if why}
 
 
-def _stacks(templates: Mapping[str, Mapping[str, Any]]) -> Stacks:
-    return Stacks(
-        templates={name: Template.of(body) for name, body in templates.items()}, names={}, skipped=(), many=True
-    )
+def _stacks(templates: Mapping[str, Mapping[str, Any]], nested: Mapping[Place, str]) -> Stacks:
+    known = {name: Template.of(body) for name, body in templates.items()}
+    links = {
+        (stack, id): name
+        for (stack, id), name in nested.items()
+        if stack in known and id in known[stack].resources and name in known
+    }
+    return Stacks(templates=known, names={}, skipped=(), many=True, nested=links)
 
 
 def _in_place(
@@ -222,8 +232,8 @@ def _fates(before: Stacks, after: Stacks, update_rules: UpdateRules) -> dict[Pla
 
     It ends: what becomes of a resource only ever gets worse, in three degrees.
     """
-    old = World(before.templates, names=before.names)
-    new = World(after.templates, names=after.names, before=old)
+    old = World(before.templates, names=before.names, nested=before.nested)
+    new = World(after.templates, names=after.names, nested=after.nested, before=old)
     judge = Judge(old, new, update_rules)
     places = [(stack, logical_id) for stack, template in before.templates.items() for logical_id in template.resources]
     causes: dict[Place, tuple[Cause, ...]] = {}

@@ -8,6 +8,7 @@ from cdk_rehearsal.guard._report import Cause, Fate
 from cdk_rehearsal.guard._subnets import subnet_problem
 from cdk_rehearsal.guard._world import Change, Degree, Place, World
 from cdk_rehearsal.registry import (
+    NESTED_STACK,
     NO_RULES,
     ResourceType,
     Token,
@@ -19,7 +20,6 @@ from cdk_rehearsal.registry import (
     values,
 )
 
-_NESTED = "AWS::CloudFormation::Stack"
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 # (read 2026-11-21): without a DeletionPolicy, these are snapshotted.
 _SNAPSHOT_BY_DEFAULT = ("AWS::RDS::DBCluster", "AWS::RDS::DBInstance")
@@ -27,6 +27,9 @@ _RANKS = {"Delete": 0, "Snapshot": 1, "Retain": 2, "RetainExceptOnCreate": 2}
 _KEPT = 2
 _IN_PLACE = (
     *(Fate.UPDATED, Fate.UNAVAILABLE, Fate.RISKED, Fate.TAINTED, Fate.DRAINED, Fate.FEWER, Fate.SHRUNK, Fate.REFUSED),
+)
+_NOT_DESCRIBED = (
+    "the effect inside the nested stack is not described here: compare directories with its template, such as cdk.out"
 )
 _ORPHANED = "the old one stays, outside every stack, beside a new one"
 _LOST = "the old one is deleted: no UpdateReplacePolicy keeps it"
@@ -48,6 +51,8 @@ class Judge:
         if present is False:
             return ()
         if stack not in self._new.templates:
+            if any(outer in self._new.templates for outer in self._old.outer(stack)):
+                return (self._left("-", "its nested stack leaves the template", place),)
             reason = f"the stack {stack} is gone: nothing manages it any more, and a recreated stack starts empty"
             return (Cause(fate=Fate.ORPHANED, property="-", reason=reason),)
         if logical_id not in self._new.templates[stack].resources:
@@ -89,7 +94,7 @@ class Judge:
 
     def _left(self, what: str, reason: str, place: Place) -> Cause:
         rank = self._rank(self._old, place, "DeletionPolicy")
-        if place[1] in self._new.templates[place[0]].resources:
+        if place[0] in self._new.templates and place[1] in self._new.templates[place[0]].resources:
             rank = min(rank, self._rank(self._new, place, "DeletionPolicy"))
         if rank == _KEPT:
             return Cause(fate=Fate.ORPHANED, property=what, reason=f"{reason}; it stays, outside every stack")
@@ -136,9 +141,10 @@ class Judge:
             if known is None:
                 reason = "changes, and no registry schema has the type: so it is not known whether that replaces it"
                 yield Cause(fate=Fate.UNKNOWN, property=name, reason=reason)
-            elif kind == _NESTED and name in ("TemplateURL", "Parameters"):
-                reason = "changes; the effect inside the nested stack is not described here: compare its template too"
-                yield Cause(fate=Fate.UNKNOWN, property=name, reason=reason)
+            elif kind == NESTED_STACK and name in ("TemplateURL", "Parameters"):
+                described = place in self._old.nested and place in self._new.nested
+                reason = "changes; its resources are compared too" if described else f"changes; {_NOT_DESCRIBED}"
+                yield Cause(fate=Fate.UPDATED if described else Fate.UNKNOWN, property=name, reason=reason)
             else:
                 path, old, new = narrowed(name, old, new)
                 sides = [[] if side is None else [side] for side in (old, new)]

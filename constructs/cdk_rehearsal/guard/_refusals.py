@@ -74,7 +74,7 @@ def refusals_of(
     schemas: bool = False,
 ) -> Iterator[Refusal]:
     """Yield what services refuse in the resources of stacks, but not in those `without` that refer to such only."""
-    world = World(stacks.templates, names=stacks.names)
+    world = World(stacks.templates, names=stacks.names, nested=stacks.nested)
     for stack, template in stacks.templates.items():
         for logical_id, resource in template.resources.items():
             place, type = (stack, logical_id), resource["Type"]

@@ -1,12 +1,12 @@
 """Templates from files and directories."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cdk_rehearsal.guard._template import GuardError, Template
-from cdk_rehearsal.registry import UnreadableError, read
+from cdk_rehearsal.registry import NESTED_STACK, UnreadableError, nested_template, read
 
 #: A template as data, a file, or a directory of templates.
 Source = Mapping[str, Any] | str | Path
@@ -26,12 +26,14 @@ class Stacks:
         names: Names that the manifests of cloud assemblies give the stacks -> names here.
         skipped: Files that are no templates.
         many: Whether they come from a directory.
+        nested: Stack and logical id of nested stacks -> names of their templates here.
     """
 
     templates: dict[str, Template]
     names: dict[str, str]
     skipped: tuple[str, ...]
     many: bool
+    nested: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def load(source: Source) -> Stacks:
@@ -64,7 +66,13 @@ def _directory(folder: Path) -> Stacks:
         templates[name if stem in templates else stem] = _template(file, body)
     if not templates:
         raise GuardError(f"{folder}: there is no template in this directory, none of {', '.join(_PLAIN)}")
-    return Stacks(templates=templates, names=_names(folder, templates), skipped=tuple(skipped), many=True)
+    return Stacks(
+        templates=templates,
+        names=_names(folder, templates),
+        skipped=tuple(skipped),
+        many=True,
+        nested=_nested(folder, templates),
+    )
 
 
 def _is_of_an_assembly(folder: Path, file: Path) -> bool:
@@ -98,6 +106,39 @@ def _names(folder: Path, templates: Mapping[str, Template]) -> dict[str, str]:
                 names.setdefault(name, []).append(key)
     # A name in two regions is ambiguous.
     return {name: keys[0] for name, keys in names.items() if len(keys) == 1 and keys[0] in templates}
+
+
+def _nested(folder: Path, templates: Mapping[str, Template]) -> dict[tuple[str, str], str]:
+    """Templates of nested stacks, as far as a cloud assembly shows them.
+
+    Two nested stacks of one content share an asset, whose file may be that of either: both are left out, unless their
+    metadata names the files.
+    """
+    links = {
+        (stack, logical_id): file.relative_to(folder).as_posix().removesuffix(_SYNTHESISED)
+        for stack, template in templates.items()
+        for logical_id, resource in template.resources.items()
+        if resource["Type"] == NESTED_STACK
+        and (file := nested_template(resource, (folder / stack).parent))
+        and file.is_relative_to(folder)
+    }
+    names = list(links.values())
+    outer = {name: stack for (stack, _), name in links.items()}
+    return {
+        place: name
+        for place, name in links.items()
+        if name in templates and names.count(name) == 1 and not _in_itself(name, outer)
+    }
+
+
+def _in_itself(name: str, outer: Mapping[str, str]) -> bool:
+    """Return whether files that no CDK wrote nest a stack in itself."""
+    stacks = [name]
+    while stacks[-1] in outer:
+        if outer[stacks[-1]] in stacks:
+            return True
+        stacks.append(outer[stacks[-1]])
+    return False
 
 
 def _read(file: Path) -> Any:

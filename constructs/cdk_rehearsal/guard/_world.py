@@ -1,9 +1,10 @@
 """All stacks of one side of a comparison, and what has become of their resources so far."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any
 
 from cdk_rehearsal.guard._differences import as_text
@@ -16,6 +17,7 @@ Place = tuple[str, str]
 
 # An attribute of that name is the resource's own: it lasts as long as the resource does.
 _IDENTITY = re.compile(r"(Id|ID|Arn|ARN)$")
+_OUTPUTS = "Outputs."
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 
 
@@ -46,12 +48,20 @@ class World:
     """The stacks of one side, and the values of their templates.
 
     `names` are those that stacks have in an account -> here. Tokens of the new side show what moved since `before`.
+    `nested` are the templates of nested stacks, by their resource.
     """
 
     def __init__(
-        self, templates: Mapping[str, Template], *, names: Mapping[str, str], before: "World | None" = None
+        self,
+        templates: Mapping[str, Template],
+        *,
+        names: Mapping[str, str],
+        nested: Mapping[Place, str] = MappingProxyType({}),
+        before: "World | None" = None,
     ) -> None:
         self.templates = templates
+        self.nested = nested
+        self._parents = {name: place for place, name in nested.items()}
         self.changes: dict[Place, Change] = {}
         #: The resources that values have referred to since this was cleared.
         self.touched: set[Place] = set()
@@ -67,6 +77,12 @@ class World:
         """Write down what becomes of a resource: from now on, those that refer to it see it."""
         self.changes[place] = change
         self._outputs.clear()
+
+    def outer(self, stack: str) -> Iterator[str]:
+        """Yield the stacks that a nested stack is in, from the inside."""
+        while stack in self._parents:
+            stack, _ = self._parents[stack]
+            yield stack
 
     def value(self, place: Place, key: str) -> Any:
         """Properties or a policy of a resource, resolved, or None."""
@@ -90,8 +106,11 @@ class World:
         name = self.templates[stack].resources[logical_id].get("Condition")
         return True if name is None else self._values[stack].condition(name)
 
-    def resource(self, stack: str, logical_id: str, attribute: str | None) -> Token:
+    def resource(self, stack: str, logical_id: str, attribute: str | None) -> Any:
         place, kind = (stack, logical_id), str(self.templates[stack].resources[logical_id]["Type"])
+        inner = (self.nested.get(place, ""), (attribute or "").removeprefix(_OUTPUTS))
+        if inner[0] and inner[1] in self.templates[inner[0]].outputs:
+            return self._output(inner)
         self.touched.add(place)
         known = anywhere(kind)
         if known and [[attribute]] == known.identifiers:
@@ -106,9 +125,15 @@ class World:
         why = f"{label} may become another: {owner} {change.why}"
         return Token(key=f"{key} unsure", label=label, resource=place, unsure=why)
 
-    def parameter(self, stack: str, name: str) -> Token:
-        """Value of a parameter: another value where its default differs."""
+    def parameter(self, stack: str, name: str) -> Any:
+        """Value of a parameter: that which a nested stack gets; else another value where its default differs."""
         here = self.templates[stack].parameters[name]
+        if stack in self._parents:
+            outer, logical_id = self._parents[stack]
+            given = (self.templates[outer].resources[logical_id].get("Properties") or {}).get("Parameters")
+            if isinstance(given, Mapping) and name in given:
+                value = self._values[outer].resolve(given[name])
+                return composite("the list", value) if "List" in str(here.get("Type")) else value
         key, label = f"{stack} parameter {name} {here.get('Type')}", f"the parameter {name}"
         old = self._old_template(stack)
         before = old.parameters.get(name) if old else None

@@ -6,6 +6,9 @@ from cdk_rehearsal.registry._intrinsics import Intrinsics as Intrinsics
 from cdk_rehearsal.registry._intrinsics import Token as Token
 from cdk_rehearsal.registry._intrinsics import composite as composite
 from cdk_rehearsal.registry._intrinsics import leaves as leaves
+from cdk_rehearsal.registry._nested_stacks import NESTED_STACK as NESTED_STACK
+from cdk_rehearsal.registry._nested_stacks import TEMPLATE_FILE as TEMPLATE_FILE
+from cdk_rehearsal.registry._nested_stacks import nested_template as nested_template
 from cdk_rehearsal.registry._node_groups import JOB_QUEUES as JOB_QUEUES
 from cdk_rehearsal.registry._node_groups import USED_BY_JOBS as USED_BY_JOBS
 from cdk_rehearsal.registry._node_groups import ended_by_rollback as ended_by_rollback

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 Templates = Mapping[str, Mapping[str, Any]]
@@ -39,6 +40,7 @@ def changes(
     *,
     paths: Mapping[str, Mapping[str, str]] | None = None,
     update_rules: Any = None,
+    nested: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> list[Change]:
     """Compare templates, by stack name.
 
@@ -47,8 +49,9 @@ def changes(
         new: The templates of the app.
         paths: Stack -> logical id -> construct path.
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
+        nested: Stack and logical id of nested stacks -> names of their templates.
     """
-    effects = _effects(old, new, update_rules)
+    effects = _effects(old, new, update_rules, nested)
     result = []
     for stack in dict.fromkeys((*old, *new)):
         before, after = old.get(stack, {}), new.get(stack, {})
@@ -109,14 +112,16 @@ def _only_in(items: list[Any], others: list[Any]) -> list[Any]:
     return result
 
 
-def _effects(old: Templates, new: Templates, update_rules: Any) -> dict[tuple[str, str], tuple[str, ...]]:
+def _effects(
+    old: Templates, new: Templates, update_rules: Any, nested: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], tuple[str, ...]]:
     try:
         from cdk_rehearsal import guard
         from cdk_rehearsal.registry import NO_RULES
     except ImportError:
         return {}
     try:
-        causes = guard.causes(old, new, update_rules=update_rules or NO_RULES)
+        causes = guard.causes(old, new, update_rules=update_rules or NO_RULES, nested=nested)
     except guard.GuardError:
         # One side is not a template, such as a snapshot of logical ids.
         return {}

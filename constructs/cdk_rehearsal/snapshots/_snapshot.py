@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 from cdk_rehearsal.snapshots import _session as session
 from cdk_rehearsal.snapshots._changes import changes
@@ -42,7 +43,7 @@ def assert_matches_snapshot(subject: "Subject", path: str | Path, *, update_rule
 def assert_app_matches_snapshot(
     app: "cdk.App | cdk.Stage", directory: str | Path, *, update_rules: "UpdateRules | None" = None
 ) -> None:
-    """Compare each stack of an app, those of its stages included, with the snapshots of a directory.
+    """Compare each stack of an app, nested ones and those of its stages included, with the snapshots of a directory.
 
     `pytest --update-snapshots` writes one file for each stack, and deletes those of stacks that are gone. A run of all
     tests reports the directories beside it whose app is gone.
@@ -57,7 +58,7 @@ def assert_app_matches_snapshot(
     """
     __tracebackhide__ = True
     folder = Path(directory).resolve()
-    templates, paths = _stacks(app, folder)
+    templates, paths, nested = _stacks(app, folder)
     session.current.apps.add(folder)
     stale = session.unused(folder, templates)
     if session.current.update:
@@ -67,7 +68,7 @@ def assert_app_matches_snapshot(
     problems = [
         f"the app has no stack for the snapshot {file.name}; delete it: pytest {session.UPDATE}" for file in stale
     ]
-    if problem := _compare(templates, paths, directory, update_rules):
+    if problem := _compare(templates, paths, directory, update_rules, nested):
         problems.append(problem)
     if problems:
         raise AssertionError("\n".join(problems))
@@ -80,23 +81,42 @@ def write_app_snapshots(app: "cdk.App | cdk.Stage", directory: str | Path) -> No
         app: The app, or a stage. It is synthesized.
         directory: Directory of the snapshots of this app alone.
     """
-    templates, _ = _stacks(app, Path(directory).resolve())
+    templates, *_ = _stacks(app, Path(directory).resolve())
     _write({file: normalise(template) for file, template in templates.items()})
 
 
-def _stacks(app: Any, folder: Path) -> tuple[dict[Path, dict[str, Any]], dict[Path, dict[str, str]]]:
+def _stacks(
+    app: Any, folder: Path
+) -> tuple[dict[Path, dict[str, Any]], dict[Path, dict[str, str]], dict[tuple[str, str], str]]:
+    """Return templates and construct paths by file, and the snapshot of each nested stack by its resource."""
     import aws_cdk as cdk
 
     templates: dict[Path, dict[str, Any]] = {}
     paths: dict[Path, dict[str, str]] = {}
-    constructs = {child.artifact_id: child for child in app.node.find_all() if cdk.Stack.is_stack(child)}
+    links: dict[tuple[str, str], str] = {}
+    constructs: dict[str, Any] = {}
+    nested: dict[str, list[Any]] = {}
+    for child in (cast(cdk.Stack, child) for child in app.node.find_all() if cdk.Stack.is_stack(child)):
+        if child.nested_stack_parent is None:
+            constructs[child.artifact_id] = child
+        else:
+            nested.setdefault(child.nested_stack_parent.node.path, []).append(child)
     for artifact in app.synth().stacks_recursively:
-        file = folder / f"{artifact.hierarchical_id.replace('/', '-')}.json"
-        if file in templates:
-            raise ValueError(f"two stacks have the snapshot {file.name}: rename {artifact.hierarchical_id}")
-        templates[file] = dict(artifact.template)
-        paths[file] = paths_of(constructs[artifact.id]) if artifact.id in constructs else {}
-    return templates, paths
+        waiting = [(artifact.hierarchical_id, dict(artifact.template), constructs.get(artifact.id))]
+        for name, template, stack in waiting:  # grows by the nested stacks
+            file = folder / f"{name.replace('/', '-')}.json"
+            if file in templates:
+                raise ValueError(f"two stacks have the snapshot {file.name}: rename {name}")
+            templates[file] = template
+            paths[file] = paths_of(stack) if stack else {}
+            for inner in nested.get(stack.node.path, ()) if stack is not None else ():
+                assert stack is not None
+                below = f"{name}{inner.node.path.removeprefix(stack.node.path)}"
+                body = (Path(artifact.assembly.directory) / inner.template_file).read_text(encoding="utf-8")
+                waiting.append((below, json.loads(body), inner))
+                resource = str(stack.resolve(inner.nested_stack_resource.logical_id))
+                links[file.stem, resource] = below.replace("/", "-")
+    return templates, paths, links
 
 
 def _compare(
@@ -104,6 +124,7 @@ def _compare(
     paths: Mapping[Path, Mapping[str, str]],
     place: str | Path,
     update_rules: "UpdateRules | None",
+    nested: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> str:
     """Return the problem, or an empty string."""
     session.current.used.update(templates)
@@ -125,6 +146,7 @@ def _compare(
         {name[file]: body for file, body in bodies.items()},
         paths={name[file]: ids for file, ids in paths.items()},
         update_rules=update_rules,
+        nested=nested,
     )
     lines = describe(result) or ["  the file is not as pytest writes it, but has the same content"]
     return "\n".join([f"the template differs from {place}", *lines, _INTENDED])

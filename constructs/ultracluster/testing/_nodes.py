@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cdk_rehearsal.snapshots import template_of
 from ultracluster.testing._instance_groups import HYPERPOD_CLUSTER, instance_groups
+from ultracluster.testing._nested_stacks import whole_template
 from ultracluster.testing._template_rules import LAUNCH_TEMPLATE_IDS, shown_interfaces
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def assert_efa_wired(subject: "Subject", *, types: "Iterable[InstanceType]" = ()
     of an EFA interface must allow all traffic from and to itself; a group of another stack is not checked.
 
     Args:
-        subject: A stack, or its template.
+        subject: A stack, with its nested stacks, or a template without nested stacks.
         types: Instance types that the catalogue does not have.
         ignore: Logical ids of launch templates without EFA by intention.
 
@@ -52,7 +52,7 @@ def assert_efa_wired(subject: "Subject", *, types: "Iterable[InstanceType]" = ()
         AssertionError: If the template has such a problem, with all of them, or has no EFA nodes.
     """
     __tracebackhide__ = True
-    template = template_of(subject)
+    template = whole_template(subject, ignore)
     known = {record.name: record for record in types}
     checked, problems = 0, []
     for launch in _launches(template, ignore):
@@ -85,7 +85,7 @@ def assert_reserved(subject: "Subject", *, types: "Iterable[InstanceType]" = (),
     type of the launch template and purchase option of its node groups must agree about Capacity Blocks.
 
     Args:
-        subject: A stack, or its template.
+        subject: A stack, with its nested stacks, or a template without nested stacks.
         types: Instance types that the catalogue does not have.
         ignore: Logical ids of launch templates without a reservation by intention.
 
@@ -95,7 +95,7 @@ def assert_reserved(subject: "Subject", *, types: "Iterable[InstanceType]" = (),
     __tracebackhide__ = True
     known = {record.name: record for record in types}
     checked, problems = 0, []
-    for launch in _launches(template_of(subject), ignore):
+    for launch in _launches(whole_template(subject, ignore), ignore):
         records = [_record(name, known) for name in launch.types]
         if launch.types and not any(record is None or record.gpus for record in records):
             continue
@@ -124,14 +124,14 @@ def assert_no_public_nodes(subject: "Subject", *, ignore: Collection[str] = ()) 
     same template in which nodes start must not assign one, unless the interface declines it.
 
     Args:
-        subject: A stack, or its template.
+        subject: A stack, with its nested stacks, or a template without nested stacks.
         ignore: Logical ids of launch templates and instances that are public by intention.
 
     Raises:
         AssertionError: If the template has such a problem, with all of them, or starts no nodes.
     """
     __tracebackhide__ = True
-    template = template_of(subject)
+    template = whole_template(subject, ignore)
     resources = _resources(template)
     checked, problems = 0, []
     for launch in _launches(template, ignore):

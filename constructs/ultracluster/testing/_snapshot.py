@@ -33,7 +33,7 @@ def assert_matches_snapshot(subject: "cdk.Stack | assertions.Template | Mapping[
 
 
 def assert_app_matches_snapshot(app: "cdk.App | cdk.Stage", directory: str | Path) -> None:
-    """Compare each stack of an app, those of its stages included, with the snapshots of a directory.
+    """Compare each stack of an app, nested ones and those of its stages included, with the snapshots of a directory.
 
     `pytest --update-snapshots` writes one file for each stack, and deletes those of stacks that are gone. A run of all
     tests reports the directories beside it whose app is gone.
