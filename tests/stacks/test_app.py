@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+import jsii
 import pytest
+from aws_cdk import aws_iam as iam
 
 from support import ROOT
 from support.templates import Assembly
@@ -66,3 +68,29 @@ def test_tags_of_a_node_group_reach_what_it_launches(tmp_path: Path, file: str) 
     }
     others = [tags for path, _, tags in launches if path != f"Mine/Cluster/Nodes/{name}"]
     assert others == [{"team": "all"}] * 4
+
+
+@jsii.implements(cdk.IPropertyInjector)
+class _RolesOfATeam:
+    @property
+    def construct_unique_id(self) -> str:
+        return iam.Role.PROPERTY_INJECTION_ID
+
+    def inject(self, original_props: Any, *, scope: Any, id: str) -> Any:
+        return {**original_props, "description": "ours"}
+
+
+@pytest.mark.parametrize("file", ["slurm-minimal.yaml", "eks-minimal.yaml"])
+def test_property_injectors_reach_every_role_of_a_cluster(tmp_path: Path, file: str) -> None:
+    app = cdk.App(outdir=str(tmp_path), stack_traces=False, tree_metadata=False)
+    cdk.PropertyInjectors.of(app).add(_RolesOfATeam())
+    ClusterStacks(app, cluster=clusterfile.load(ROOT / "examples" / file), account="123456789012")
+    app.synth()
+    roles = {
+        f"{stack.stack_name}/{id}": resource["Properties"].get("Description")
+        for stack in Assembly(tmp_path).stacks
+        for id, resource in stack.template["Resources"].items()
+        if resource["Type"] == "AWS::IAM::Role"
+    }
+    assert any("StackPolicies" in name for name in roles)
+    assert [name for name, description in roles.items() if description != "ours"] == []
