@@ -12,13 +12,16 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
+from aws_cdk.assertions import Template
 
+from cdk_rehearsal.rehearsal import LocalCloud
 from support import EXAMPLES, ROOT
 from support.clusterfile_data import GOOD
 from support.templates import resources_of, templates
 from ultracluster import clusterfile, network, storage
 from ultracluster.eks import KubernetesCluster
 from ultracluster.stacks import ClusterStacks, UltraCluster
+from ultracluster.stacks._environment import add_environment_rule
 
 SLURM, EKS = ROOT / "examples" / "slurm-512-gpus.yaml", ROOT / "examples" / "eks-minimal.yaml"
 ENV = cdk.Environment(account="123456789012", region="us-east-2")
@@ -69,6 +72,39 @@ def kinds(stack: cdk.Stack) -> list[str]:
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_synthesises_in_a_stage(file: Path) -> None:
     assert kinds(in_a_stage(file)) == sorted(kinds_of_the_stacks(file))
+
+
+def test_a_stack_without_environment_is_refused_elsewhere_by_cloudformation() -> None:
+    text = EKS.read_text() + "account: '123456789012'\n"
+    cluster = clusterfile.loads(text, "c.yaml")
+    known = cdk.Stack(app(), "S", env=cdk.Environment(account=cluster.account, region=cluster.region))
+    unknown = cdk.Stack(app(), "S")
+    rules = []
+    for stack in (known, unknown):
+        UltraCluster(stack, "Cluster", cluster=cluster)
+        rules.append(Template.from_stack(stack).to_json()["Rules"])
+    bodies = [{name: body for name, body in each.items() if name.startswith("Cluster")} for each in rules]
+    assert bodies[0] == {}
+    (rule,) = bodies[1].values()
+    assert [row["Assert"] for row in rule["Assertions"]] == [
+        {"Fn::Equals": [{"Ref": "AWS::Region"}, cluster.region]},
+        {"Fn::Equals": [{"Ref": "AWS::AccountId"}, "123456789012"]},
+    ]
+
+
+def test_the_local_cloud_refuses_a_stack_in_another_region() -> None:
+    stack = cdk.Stack(app(), "S", synthesizer=cdk.DefaultStackSynthesizer(generate_bootstrap_version_rule=False))
+    add_environment_rule(stack, clusterfile.loads(GOOD, "c.yaml"))
+    cdk.CfnResource(stack, "Group", type="AWS::EC2::PlacementGroup")
+    text = json.dumps(Template.from_stack(stack).to_json())
+    with LocalCloud() as cloud:
+        for region in ("us-east-2", "us-west-2"):
+            cloud.client("cloudformation", region).create_stack(StackName="S", TemplateBody=text)
+        assert [stack.status for stack in cloud.stacks] == ["CREATE_COMPLETE", "ROLLBACK_COMPLETE"]
+        reasons = [event.get("ResourceStatusReason", "") for event in cloud.stacks[1].events]
+    assert any(
+        "the cluster file has region: us-east-2, and the stack is deployed elsewhere" in text for text in reasons
+    )
 
 
 # tests/house/test_contract.py puts two of each construct into one stack.

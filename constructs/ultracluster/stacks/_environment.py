@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import aws_cdk as cdk
+from constructs import Construct
 
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.planning import shown
@@ -38,3 +39,22 @@ def check_environment(place: object, cluster: ClusterFile, *, account: str | Non
     ]
     if problems:
         raise Refusal(place, problems)
+
+
+def add_environment_rule(scope: Construct, cluster: ClusterFile) -> None:
+    """Let CloudFormation refuse another Region or account than that of the file, if the stack does not name them.
+
+    Zones, prices and scripts of a cluster file are those of its Region, so its templates have the Region as a literal.
+    """
+    stack = cdk.Stack.of(scope)
+    places = (("region", cluster.region, stack.region), ("account", cluster.account, stack.account))
+    assertions = [
+        cdk.CfnRuleAssertion(
+            assert_=cdk.Fn.condition_equals(actual, expected),
+            assert_description=f"the cluster file has {name}: {expected}, and the stack is deployed elsewhere",
+        )
+        for name, expected, actual in places
+        if expected is not None and cdk.Token.is_unresolved(actual)
+    ]
+    if assertions:
+        cdk.CfnRule(scope, "Environment", assertions=assertions)

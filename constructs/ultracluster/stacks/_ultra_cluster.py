@@ -13,7 +13,7 @@ from ultracluster.planning import checked_except
 from ultracluster.rules import Refusal, error
 from ultracluster.stacks._cluster_tags import add_tags, warn_of_tags_above
 from ultracluster.stacks._compliance import add_compliance
-from ultracluster.stacks._environment import check_environment, cluster_errors
+from ultracluster.stacks._environment import add_environment_rule, check_environment, cluster_errors
 from ultracluster.stacks._names_in_use import mark, name_problems
 from ultracluster.stacks._orchestrators import create_images, create_orchestrator, create_platform, needs_platform
 from ultracluster.stacks._outputs import network_outputs, observability_outputs, storage_outputs, write_outputs
@@ -28,6 +28,8 @@ class UltraCluster(Construct):
 
     `ClusterStacks` creates the same parts in several stacks, which is better for a long-lived cluster: storage
     then has a stack and a termination protection of its own.
+
+    If the stack has no `env`, CloudFormation refuses to deploy it in another Region or account than those of the file.
 
     Args:
         cluster: Cluster file, as `clusterfile.load` returns it.
@@ -74,6 +76,7 @@ class UltraCluster(Construct):
         if problems:
             raise Refusal(self, problems)
         mark(self, cluster)
+        add_environment_rule(self, cluster)
         #: Network of the nodes.
         self.network = Network.from_cluster_file(Construct(self, "Network"), cluster) if network is None else network
         #: File systems and data bucket.
