@@ -1,11 +1,14 @@
 """Values that decide what is created are refused as tokens, with the name of the argument."""
 
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk.assertions import Template
 
-from support.contracts import ACCOUNT, REGION, World
+from support.contracts import ACCOUNT, REGION, World, exported, rows
 from support.contracts.eks import control_plane, managed_nodes
 from support.contracts.slurm import controller, slurm_nodes
 from support.contracts.storage import association, lustre
@@ -61,3 +64,50 @@ def test_names_the_argument(case: str) -> None:
     assert argument in message
     assert "must be known at synthesis" in message
     assert "Token[" not in str(refused.value)
+
+
+def lists() -> Iterator[tuple[str, str]]:
+    """Constructs, each with an argument that is a list, but for the one that is a list in the template as well."""
+    for name, construct in sorted(exported().items()):
+        for argument, parameter in inspect.signature(construct.__init__).parameters.items():
+            hint = str(parameter.annotation)
+            if "Sequence[" in hint and "Callable" not in hint and argument != "public_access_cidrs":
+                yield name, argument
+
+
+def list_token(stack: cdk.Stack) -> list[str]:
+    return cdk.CfnParameter(stack, "Values", type="CommaDelimitedList").value_as_list
+
+
+@pytest.mark.parametrize(("name", "argument"), [*lists()])
+def test_list_tokens_are_refused(name: str, argument: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account=ACCOUNT, region=REGION))
+    construct: Any = exported()[name]
+    make, values = construct.__init__, list_token(stack)
+
+    def changed(self: Any, scope: Any, id: str, **given: Any) -> None:
+        make(self, scope, id, **given | ({argument: values} if id == "Subject" else {}))
+
+    monkeypatch.setattr(construct, "__init__", changed)
+    with pytest.raises(Refusal) as refused:
+        rows()[name].make(stack, "Subject", World(stack))
+    assert f"{argument} must be a list whose length is known at synthesis, got a list token" in str(refused.value)
+    assert "cdk.Fn.select(0, ...)" in str(refused.value)
+
+
+def test_a_list_token_is_a_list_of_the_template() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account=ACCOUNT, region=REGION))
+    control_plane(stack, "Subject", World(stack), public_access_cidrs=list_token(stack))
+    (cluster,) = Template.from_stack(stack).find_resources("AWS::EKS::Cluster").values()
+    assert cluster["Properties"]["ResourcesVpcConfig"]["PublicAccessCidrs"] == {"Ref": "Values"}
+
+
+def test_tokens_in_messages_are_named_as_such() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account=ACCOUNT, region=REGION))
+    text = cdk.CfnParameter(stack, "Text").value_as_string
+    with pytest.raises(Refusal) as refused:
+        association(stack, "Subject", World(stack), import_events=cdk.Fn.split(",", text, 2))
+    assert "import_events are any of NEW, CHANGED, DELETED, got <token>, <token>" in str(refused.value)
+    first = cdk.Fn.split(",", text)[0]
+    with pytest.raises(Refusal, match="name must be one value, got a list token"):
+        controller(stack, "Controller", World(stack), name=first)

@@ -24,13 +24,13 @@ from ultracluster.planning._texts import email_problem as email_problem
 from ultracluster.planning._texts import id_problem as id_problem
 from ultracluster.planning._texts import known as known
 from ultracluster.planning._texts import text_problem as text_problem
+from ultracluster.planning._tokens import token_errors as token_errors
 from ultracluster.planning._types import as_list as as_list
 from ultracluster.planning._types import check_fields as check_fields
 from ultracluster.planning._types import check_types as check_types
 from ultracluster.planning._types import checked as checked
 from ultracluster.planning._types import checked_except as checked_except
 from ultracluster.planning._types import shown as shown
-from ultracluster.planning._types import token_errors as token_errors
 from ultracluster.planning._types import type_errors as type_errors
 
 _PACKAGES = ("capacity", "home", "lustre", "network", "s3", "slurm", "workload")

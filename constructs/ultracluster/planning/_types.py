@@ -23,6 +23,7 @@ from typing import (
 )
 
 from ultracluster.planning._regions import region_errors
+from ultracluster.planning._tokens import list_token_errors, token_errors
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 # pydantic takes longer to import than all of this package, and only types of arguments need it.
@@ -83,6 +84,8 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
     # The CDK encodes a token as a float below this number.
     tokens = [name for name, value in values.items() if isinstance(value, float) and value < -1e280]
     messages: list[str] = [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
+    if lists := list(list_token_errors(values)):
+        return [*messages, *lists]
     given, hints = {name: value for name, value in values.items() if name not in tokens}, _hints(owner)
     # A model of pydantic for each constructor took 2 % of a synthesis (2026-11-27), and only errors need one.
     if not all(name in hints and _fits(hints[name], value) for name, value in given.items()):
@@ -149,13 +152,6 @@ def as_list(value: _T | Sequence[_T]) -> list[_T]: ...
 def as_list(value: Any) -> list[Any]:
     """Return a list, of one value or several."""
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def token_errors(values: Mapping[str, object]) -> list[Message]:
-    """Return a sentence for each text that is a token, where its value decides what is created."""
-    # The CDK writes a token into a text like this.
-    tokens = [name for name, value in values.items() if isinstance(value, str) and "${Token[" in value]
-    return [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
 
 
 def checked(create: Callable[_P, _T]) -> Callable[_P, _T]:

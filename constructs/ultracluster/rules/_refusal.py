@@ -1,8 +1,12 @@
 """The exception of a construct that refuses its arguments."""
 
+import re
 from collections.abc import Iterable
 
 from ultracluster.rules._rule import ARGUMENT, Message
+
+# Whole or cut short. Its number differs from run to run, and says nothing to a reader.
+_TOKEN = re.compile(r"[$#]\{Token\[[\w.-]*\]?\}?", re.ASCII)
 
 
 class Refusal(ValueError):
@@ -18,7 +22,7 @@ class Refusal(ValueError):
         self.path: str = place if isinstance(place, str) else place.node.path  # type: ignore[attr-defined]
         #: The messages, each once.
         self.messages: tuple[Message, ...] = tuple(
-            text if isinstance(text, Message) else ARGUMENT(text)
+            (text.rule if isinstance(text, Message) else ARGUMENT)(_TOKEN.sub("<token>", text))
             for text in dict.fromkeys([messages] if isinstance(messages, str) else messages)
         )
         at = f"{self.path}: " if self.path else ""
