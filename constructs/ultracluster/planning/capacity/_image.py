@@ -9,6 +9,9 @@ from ultracluster.planning import check_fields
 from ultracluster.planning.capacity._reservation_ids import is_token
 
 _AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
+# EC2 and Auto Scaling groups resolve such an id when an instance starts; AWS PCS takes none.
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/using-systems-manager-parameters.html (read 2026-11-27)
+_AT_LAUNCH = "resolve:ssm:"
 _PARAMETER = re.compile(r"(/[A-Za-z0-9_.-]{1,200}){1,15}", re.ASCII)
 #: A version of software, such as `1.44.0` or `2.26.2-1`.
 VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
@@ -48,7 +51,14 @@ class Image:
         problems = []
         if (self.id is None) == (self.parameter is None):
             problems.append("an image is named by its id (ami-...) or by a parameter, one of the two")
-        if self.id is not None and not is_token(self.id) and not _AMI.fullmatch(self.id):
+        if self.id is not None and self.id.startswith(_AT_LAUNCH):
+            name = self.id.removeprefix(_AT_LAUNCH).partition(":")[0]
+            problems.append(
+                "an image that EC2 resolves at launch is refused: a node that replaces another could have another one "
+                f"than its group; use Image(parameter={name[:80]!r}), or ec2.MachineImage.from_ssm_parameter, which "
+                "each deployment resolves"
+            )
+        elif self.id is not None and not is_token(self.id) and not _AMI.fullmatch(self.id):
             problems.append(f"the id of an image is ami- and 17 hexadecimal digits, got {self.id[:80]!r}")
         if self.parameter is not None and not _PARAMETER.fullmatch(self.parameter):
             problems.append(
