@@ -91,8 +91,8 @@ def test_nested_stacks_of_one_content_are_not_mistaken_for_each_other(tmp_path: 
         return folder
 
     old = twins(tmp_path / "old", subnet_ids=["subnet-1"])
-    found = guard.compare(old, twins(tmp_path / "new", subnet_ids=["subnet-2"])).findings
-    assert Counter(finding.fate for finding in found) == {Fate.REPLACED: 2, Fate.UNKNOWN: 2}
+    findings = guard.compare(old, twins(tmp_path / "new", subnet_ids=["subnet-2"])).findings
+    assert Counter(finding.fate for finding in findings) == {Fate.REPLACED: 2, Fate.UNKNOWN: 2}
 
 
 @pytest.mark.parametrize("file", ["Mine.template.json", "Other.template.json", "/etc/x.template.json", 5])

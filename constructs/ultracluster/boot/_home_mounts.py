@@ -6,7 +6,7 @@ a node comes up without its home, and mounts it as soon as it is there.
 
 from ultracluster.boot._mounts import Mount, Volume
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
-from ultracluster.boot._paths import MOUNT_PATH
+from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.planning.home import CONNECTIONS_PER_CLIENT
 from ultracluster.rules import Refusal
 
@@ -123,7 +123,6 @@ def _openzfs_options(transfer_bytes: int) -> tuple[str, ...]:
 
 
 def _checked(path: str) -> str:
-    if not path.startswith("/") or path.rstrip("/") == "" or any(letter.isspace() for letter in path):
-        message = f"the path must be a directory below /, without spaces, such as /home; got {path!r}"
-        raise Refusal("", MOUNT_PATH(message))
+    if problems := check_mount_path(path, example="/home", home=True):
+        raise Refusal("", MOUNT_PATH(f"path {problems[0]}"))
     return path

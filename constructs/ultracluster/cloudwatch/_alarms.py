@@ -12,7 +12,7 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.planning import type_errors
+from ultracluster.planning import shown, type_errors
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 
@@ -90,14 +90,16 @@ class Alarms:
             Refusal: If there is no alarm of this name, the action is not an action, the topic or the alarm is in
                 another Region than the resource, CloudWatch does not accept a number, or the id is in use.
         """
-        given = {"threshold": threshold, "evaluation_periods": evaluation_periods, "period": period}
-        problems = type_errors(Alarms.add, given)
+        numbers = {"threshold": threshold, "evaluation_periods": evaluation_periods, "period": period}
+        problems = type_errors(Alarms.add, {**numbers, "scope": scope, "id": id})
         # JSON has neither NaN nor infinity, and jsii ends with them.
         if isinstance(threshold, float) and not isfinite(threshold):
             problems.append(_ALARM(f"threshold must be a finite number, got {threshold}"))
+        elif not problems and threshold is not None and threshold < 0:
+            problems.append(_ALARM(f"threshold must be 0 or more, got {threshold:g}: no metric is below"))
         definition = self._definitions.get(name)
         if definition is None:
-            problems.append(_ALARM(f"name must be one of {', '.join(self._definitions)}, got {name!r}"))
+            problems.append(_ALARM(f"name must be one of {', '.join(self._definitions)}, got {shown(name)}"))
         if problems or definition is None:
             raise Refusal(self._owner, problems)
         periods = definition.evaluation_periods if evaluation_periods is None else evaluation_periods
@@ -163,11 +165,13 @@ class Alarms:
         Raises:
             Refusal: If `leave_out` holds an unknown name, or the action is not an action.
         """
-        left_out = {leave_out} if isinstance(leave_out, str) else set(leave_out)
-        if unknown := left_out - set(self._definitions):
+        problems = type_errors(Alarms.add_all, {"scope": scope})
+        left_out = [leave_out] if isinstance(leave_out, str) or not isinstance(leave_out, Collection) else [*leave_out]
+        if unknown := [name for name in left_out if name not in self.names]:
             names = ", ".join(self._definitions)
-            text = f"leave_out must hold names of {names}, got {', '.join(sorted(unknown))}"
-            raise Refusal(self._owner, _ALARM(text))
+            problems.append(_ALARM(f"leave_out must hold names of {names}, got {', '.join(map(str, unknown))}"))
+        if problems:
+            raise Refusal(self._owner, problems)
         place = scope or self._scope
         bound = self._bound(action, place)
         return [
@@ -180,8 +184,8 @@ class Alarms:
         """Return the action. CloudWatch notifies topics, and has alarms of metrics, of one Region."""
         # Through jsii, looking for `topic_arn` reads it, so `add_all` does so once.
         topic = None if hasattr(action, "bind") else action
-        if topic is not None and not hasattr(topic, "topic_arn"):
-            raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {action!r}"))
+        if not hasattr(action if topic is None else topic, "bind" if topic is None else "topic_arn"):
+            raise Refusal(self._owner, _ALARM(f"action must be an IAlarmAction or an ITopic, got {shown(action)}"))
         owner = self._owner if isinstance(self._owner, cdk.Resource) else None
         if errors := check_same_region(place, {"action": topic, "the resource": owner}):
             raise Refusal(self._owner, errors)
@@ -199,6 +203,8 @@ def _time_errors(period: cdk.Duration, evaluation_periods: int) -> list[Message]
     if seconds < _PERIOD_SECONDS or seconds % _PERIOD_SECONDS:
         return [_ALARM(f"period must be one minute or a multiple of it, got {seconds:g} seconds")]
     longest = _LONGEST_SECONDS if seconds >= 3600 else _LONGEST_SECONDS_BELOW_AN_HOUR
+    if seconds > longest:
+        return [_ALARM(f"period must be at most {longest // 86_400} days, got {seconds:g} seconds")]
     if evaluation_periods < 1 or seconds * evaluation_periods > longest:
         most = int(longest // seconds)
         return [_ALARM(f"evaluation_periods must be 1 to {most:,} of {seconds:g} seconds, got {evaluation_periods:,}")]

@@ -8,7 +8,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from ultracluster.cloudwatch._alarms import AlarmDefinition
-from ultracluster.planning import known
+from ultracluster.planning import checked_method, known
 
 
 class MetricEnvironment(NamedTuple):
@@ -53,6 +53,7 @@ class ResourceMetrics:
         """Period of the metrics."""
         return _duration(self.minutes)
 
+    @checked_method
     def metric(
         self, name: str, statistic: str | None = None, *, period: cdk.Duration | None = None, **dimensions: str
     ) -> cloudwatch.Metric:

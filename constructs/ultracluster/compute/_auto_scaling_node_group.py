@@ -25,7 +25,7 @@ from ultracluster.compute._metrics import AutoScalingGroupMetrics, auto_scaling_
 from ultracluster.compute._mounts import MountableFileSystem, read_mounts
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.network import EfaSecurityGroup, check_private, check_same_vpc
-from ultracluster.planning import as_list, checked, checked_except, text_problem
+from ultracluster.planning import as_list, checked, checked_except, checked_method, shown, text_problem
 from ultracluster.planning.capacity import Capacity, Image, PlacementOption, check_count
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import NodeRole
@@ -236,12 +236,19 @@ class AutoScalingNodeGroup(_Base):
         )
         return cast(IAutoScalingNodeGroup, imported)
 
+    @checked_method
     def add_security_group(self, security_group: ec2.ISecurityGroup) -> None:
         """Add a security group to every network interface of the nodes."""
         self.connections.add_security_group(security_group)
 
     def add_user_data(self, *commands: str) -> None:
-        """Add shell commands, which run last at the first boot of a node, as root."""
+        """Add shell commands, which run last at the first boot of a node, as root.
+
+        Raises:
+            Refusal: If one is not a text.
+        """
+        if wrong := [command for command in commands if not isinstance(command, str) or not command.strip()]:
+            raise Refusal(self, [f"commands must be texts, got {shown(command)}" for command in wrong])
         self._commands += commands
 
     def _allow_auto_scaling(self, key: kms.IKey) -> None:

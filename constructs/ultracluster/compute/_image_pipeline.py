@@ -19,7 +19,7 @@ from ultracluster.catalogue.ec2 import image_software as software
 from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
-from ultracluster.planning import arn_problem, as_list, checked, checked_except, text_problem
+from ultracluster.planning import arn_problem, as_list, checked, checked_except, checked_method, text_problem
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import Refusal, error
 
@@ -40,6 +40,7 @@ class ImagePipelineGrants:
     def __init__(self, pipeline_arn: str) -> None:
         self._arn = pipeline_arn
 
+    @checked_method
     def start_execution(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow a principal to start a build."""
         return iam.Grant.add_to_principal(

@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
-from ultracluster.planning import checked, known, once, stack_of, text_problem
+from ultracluster.planning import checked, checked_method, known, once, stack_of, text_problem
 from ultracluster.rules import TOKEN, Refusal
 
 _SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
@@ -29,6 +29,7 @@ class ScriptAssetGrants:
     def __init__(self, arn: str) -> None:
         self._arn = arn
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow a principal to fetch the script."""
         return iam.Grant.add_to_principal(grantee=grantee, actions=["s3:GetObject"], resource_arns=[self._arn])

@@ -3,7 +3,7 @@
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.planning import checked, checked_method
 from ultracluster.security import NodeRole, add_managed_policy
 
 
@@ -22,6 +22,7 @@ class EksNodeRole(NodeRole):
         for name in ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly"):
             add_managed_policy(self, name, "The guide of EKS names this policy, and AWS maintains it with EKS")
 
+    @checked_method
     def add_access_entry(self, cluster: eks.ICluster) -> eks.CfnAccessEntry:
         """Allow self-managed nodes with this role to join a cluster.
 

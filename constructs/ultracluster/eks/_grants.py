@@ -8,6 +8,7 @@ from collections.abc import Callable
 from aws_cdk import aws_iam as iam
 
 from ultracluster.eks._access import is_role_or_user
+from ultracluster.planning import checked_method
 
 
 class EksClusterGrants:
@@ -17,10 +18,12 @@ class EksClusterGrants:
         self._arn = cluster_arn
         self._add_admin = add_admin
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe the cluster, which `aws eks update-kubeconfig` requires."""
         return iam.Grant.add_to_principal(grantee=grantee, actions=["eks:DescribeCluster"], resource_arns=[self._arn])
 
+    @checked_method
     def admin(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe and to administer the cluster, by an access entry.
 
@@ -44,10 +47,12 @@ class EksNodeGroupGrants:
     def __init__(self, node_group_arn: str) -> None:
         self._arn = node_group_arn
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe the group."""
         return self._grant(grantee, "eks:DescribeNodegroup")
 
+    @checked_method
     def scale(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe the group, and to change its size, labels and taints."""
         return self._grant(grantee, "eks:DescribeNodegroup", "eks:UpdateNodegroupConfig")

@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
-from ultracluster.planning import arn_problem, text_problem
+from ultracluster.planning import arn_problem, checked_method, text_problem
 from ultracluster.planning.capacity import TrainingPlan
 
 _SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
@@ -44,6 +44,7 @@ class AccountingDatabase:
     port: int = 3306
     key_arn: str | None = None
 
+    @checked_method
     def grant_read(self, grantee: iam.IGrantable) -> None:
         """Allow the controller to read user name and password."""
         iam.Grant.add_to_principal(

@@ -18,7 +18,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import ScriptAsset
 from ultracluster.hyperpod._provisioning import HyperPodProvisioning
 from ultracluster.orchestration import Output
-from ultracluster.planning import checked, known, text_problem, token_errors
+from ultracluster.planning import checked, checked_method, known, text_problem, token_errors
 from ultracluster.rules import Refusal, error, shared
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.storage import private_bucket
@@ -137,6 +137,7 @@ class HyperPodScriptsGrants:
     def __init__(self, bucket: s3.IBucket) -> None:
         self._bucket = bucket
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow nodes to list and read the scripts."""
         objects = self._bucket.arn_for_objects("*")

@@ -11,7 +11,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.monitoring.alerts import TOPIC_REGION
-from ultracluster.planning import arn_problem, checked, email_problem, known
+from ultracluster.planning import arn_problem, checked, checked_method, email_problem, known
 from ultracluster.rules import Refusal, error
 
 _FIFO = error("alerts-topic-fifo", "CloudWatch and Prometheus do not publish to a topic of the type FIFO.")
@@ -33,6 +33,7 @@ class AlertTopicGrants:
         self._topic = topic
         self._key = key
 
+    @checked_method
     def publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to publish. The alert manager of a `PrometheusWorkspace` is the principal of the workspace.
 

@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.planning import checked_method
 from ultracluster.security import acknowledge_wildcards
 
 # Actions of the data source for metrics; neither supports resource-level permissions.
@@ -24,6 +25,7 @@ class CloudWatchGrants:
     """Permissions on the metrics and logs of the account."""
 
     @staticmethod
+    @checked_method
     def read(grantee: iam.IGrantable) -> iam.Grant:
         """Allow to list and read metrics, as the role of a Grafana with CloudWatch as a data source needs."""
         _acknowledge(
@@ -34,6 +36,7 @@ class CloudWatchGrants:
         return iam.Grant.add_to_principal(grantee=grantee, actions=list(_ACTIONS), resource_arns=["*"])
 
     @staticmethod
+    @checked_method
     def read_logs(grantee: iam.IGrantable, log_groups: str) -> iam.Grant:
         """Allow to search log groups, as the role of a Grafana with `cloudwatch_dashboards` needs.
 

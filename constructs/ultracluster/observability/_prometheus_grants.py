@@ -2,6 +2,8 @@
 
 from aws_cdk import aws_iam as iam
 
+from ultracluster.planning import checked_method
+
 WRITE_ACTIONS = ("aps:RemoteWrite",)
 # Without listing and describing workspaces, which only the discovery of data sources calls.
 # https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html (read 2026-11-21)
@@ -21,10 +23,12 @@ class PrometheusGrants:
     def __init__(self, workspace_arn: str) -> None:
         self._arn = workspace_arn
 
+    @checked_method
     def write(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to write samples."""
         return self._grant(grantee, WRITE_ACTIONS)
 
+    @checked_method
     def query(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to query."""
         return self._grant(grantee, QUERY_ACTIONS)

@@ -3,6 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
+from ultracluster.planning._methods import checked_method as checked_method
 from ultracluster.planning._once import once as once
 from ultracluster.planning._perimeter import ORGANIZATION as ORGANIZATION
 from ultracluster.planning._perimeter import perimeter_condition as perimeter_condition
@@ -24,7 +25,7 @@ from ultracluster.planning._texts import email_problem as email_problem
 from ultracluster.planning._texts import id_problem as id_problem
 from ultracluster.planning._texts import known as known
 from ultracluster.planning._texts import text_problem as text_problem
-from ultracluster.planning._tokens import token_errors as token_errors
+from ultracluster.planning._texts import token_errors as token_errors
 from ultracluster.planning._types import as_list as as_list
 from ultracluster.planning._types import check_fields as check_fields
 from ultracluster.planning._types import check_types as check_types

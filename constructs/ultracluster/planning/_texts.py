@@ -1,9 +1,10 @@
-"""Forms of names, ids and ARNs. A text that is known at deployment only is accepted."""
+"""Forms of names, ids and ARNs, and tokens of the CDK: a text that is known at deployment only is accepted."""
 
 import re
 from collections.abc import Iterator, Mapping
 
 from ultracluster.catalogue.ec2 import partition_problem
+from ultracluster.rules import TOKEN, Message
 
 _ARN = re.compile(
     r"arn:aws[a-z-]*:(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>\d{12}):(?P<rest>.+)", re.ASCII
@@ -35,6 +36,12 @@ DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({DOMAIN}\.)+{DOMAIN}", re.ASCII)
 
 
+# The CDK writes a token into a text as `${Token[...]}`; a list of unknown length is a list of one `#{Token[...]}`.
+_TEXT, _LIST = "${Token[", "#{Token["
+#: Arguments that are a list in the template as well, so that a list of unknown length is as good.
+_LISTS = frozenset({"public_access_cidrs"})
+_ONE = "cdk.Fn.select(0, ...) returns one value of a list token"
+_SEVERAL = f"{_ONE}, and cdk.Fn.split(',', ..., 2) a list of two"
 # Look-ups of the CDK return these until the CDK CLI has read the value in the account, and synthesizes again. Those of
 # images are in `compute/_arguments.py`. aws-cdk-lib 2.275.0: aws-ec2/lib/vpc.js, aws-ssm/lib/parameter.js,
 # core/lib/stack.js (read 2026-11-27)
@@ -43,8 +50,7 @@ _PLACEHOLDER = re.compile(r".*dummy-value-for-.*|1\.2\.3\.4/5|dummy1[a-z]|vpc-12
 
 def known(value: str) -> bool:
     """Return whether a text is known at synthesis: no token, and no placeholder for a value that is looked up."""
-    # The CDK writes a token into a text like this.
-    return "${Token[" not in value and not _PLACEHOLDER.fullmatch(value)
+    return _TEXT not in value and not _PLACEHOLDER.fullmatch(value)
 
 
 def text_problem(what: str, value: str, pattern: re.Pattern[str] | str, form: str) -> Iterator[str]:
@@ -95,3 +101,22 @@ def arn_problem(what: str, arn: str, form: str) -> Iterator[str]:
         yield f"{what} must be an ARN such as {form}, got {arn[:120]!r}"
     elif wrong := partition_problem(arn):
         yield f"{what} {wrong}"
+
+
+def token_errors(values: Mapping[str, object]) -> list[Message]:
+    """Return a sentence for each text that is a token, where its value decides what is created."""
+    tokens = [name for name, value in values.items() if isinstance(value, str) and _TEXT in value]
+    return [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
+
+
+def list_token_errors(values: Mapping[str, object]) -> Iterator[Message]:
+    """Yield a sentence for each argument with a list token, whose length decides what is created."""
+    for name, value in values.items():
+        if isinstance(value, str) and _LIST in value:
+            yield TOKEN(f"{name} must be one value, got a list token: {_ONE}")
+        elif isinstance(value, list | tuple) and name not in _LISTS and any(_LIST in each for each in _texts(value)):
+            yield TOKEN(f"{name} must be a list whose length is known at synthesis, got a list token: {_SEVERAL}")
+
+
+def _texts(values: list[object] | tuple[object, ...]) -> Iterator[str]:
+    return (each for each in values if isinstance(each, str))

@@ -23,7 +23,7 @@ from typing import (
 )
 
 from ultracluster.planning._regions import region_errors
-from ultracluster.planning._tokens import list_token_errors, token_errors
+from ultracluster.planning._texts import list_token_errors, token_errors
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 # pydantic takes longer to import than all of this package, and only types of arguments need it.

@@ -7,6 +7,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
+from ultracluster.planning import checked_method
+
 #: Tag of the instances of a node group, with the id of the group; only AWS PCS can set it.
 NODE_GROUP_TAG = "aws:pcs:compute-node-group-id"
 _READ_CLUSTER = ("pcs:GetCluster", "pcs:ListComputeNodeGroups", "pcs:ListQueues")
@@ -18,6 +20,7 @@ class PcsClusterGrants:
     def __init__(self, cluster_arn: str) -> None:
         self._arn = cluster_arn
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe the cluster, and to list its node groups and queues."""
         return iam.Grant.add_to_principal(grantee=grantee, actions=list(_READ_CLUSTER), resource_arns=[self._arn])
@@ -31,12 +34,14 @@ class PcsNodeGroupGrants:
         self._id = node_group_id
         self._arn = node_group_arn
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to describe the group."""
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=["pcs:GetComputeNodeGroup"], resource_arns=[self._arn]
         )
 
+    @checked_method
     def start_session(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to log in to the nodes through Session Manager."""
         return iam.Grant.add_to_principal(

@@ -9,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.planning import checked_method
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
 
@@ -72,6 +73,7 @@ class LogGroupGrants:
     def __init__(self, group: logs.ILogGroup) -> None:
         self._group = group
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to read and to search the logs."""
         return iam.Grant.add_to_principal(

@@ -10,7 +10,7 @@ from constructs import Construct
 from ultracluster.boot import User, users_path
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import Directory
-from ultracluster.planning import checked, text_problem
+from ultracluster.planning import checked, checked_method, text_problem
 from ultracluster.rules import Refusal, error
 
 _TWICE = error("node-users", "Files belong to numbers: two users with one name or number share their files.")
@@ -72,6 +72,7 @@ class NodeUsersGrants:
             service="ssm", resource="parameter", resource_name=path.removeprefix("/")
         )
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to read the users, and no other parameter."""
         return iam.Grant.add_to_principal(

@@ -7,7 +7,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.boot import NodeScript, node_logs
-from ultracluster.planning import checked
+from ultracluster.planning import checked, checked_method
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._log_group import LogGroupGrants, log_group
 
@@ -59,6 +59,7 @@ class PcsNodeLogs(Construct):
 class PcsNodeLogsGrants(LogGroupGrants):
     """Permissions on the logs of nodes."""
 
+    @checked_method
     def write(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to create streams in the log group, and to write to them."""
         return iam.Grant.add_to_principal(

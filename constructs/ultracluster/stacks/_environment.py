@@ -42,9 +42,10 @@ def check_environment(place: object, cluster: ClusterFile, *, account: str | Non
 
 
 def add_environment_rule(scope: Construct, cluster: ClusterFile) -> None:
-    """Let CloudFormation refuse another Region or account than that of the file, if the stack does not name them.
+    """Add a rule by which CloudFormation refuses another Region or account than that of the file.
 
-    Zones, prices and scripts of a cluster file are those of its Region, so its templates have the Region as a literal.
+    A stack with an environment needs none. Zones and scripts of a file are those of its Region, so its templates have
+    the Region as a literal.
     """
     stack = cdk.Stack.of(scope)
     places = (("region", cluster.region, stack.region), ("account", cluster.account, stack.account))

@@ -9,7 +9,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.cloudwatch import Alarms
 from ultracluster.network import allow_nfs, check_same_vpc
-from ultracluster.planning import as_list, security_groups, shown
+from ultracluster.planning import as_list, security_groups, shown, type_errors
 from ultracluster.rules import Message, Refusal, error
 from ultracluster.security import check_same_region
 from ultracluster.storage._metrics import FileSystemMetrics
@@ -57,7 +57,9 @@ class SharedFileSystem(cdk.Resource):
                 or EFA does not reach a subnet. A group of a peered VPC is accepted if it is imported by its id.
         """
         groups = security_groups(clients)
-        errors = [] if groups else [_CLIENTS(f"clients must have a security group, got {shown(clients)}")]
+        errors: list[str] = [] if groups else [_CLIENTS(f"clients must have a security group, got {shown(clients)}")]
+        if wrong := type_errors(SharedFileSystem.allow_clients, {"subnets": subnets, "scope": scope}):
+            raise Refusal(self, [*errors, *wrong])
         for group in groups:
             errors += check_same_region(self, {"clients": group})
         within = {f"subnets[{index}]": subnet for index, subnet in enumerate(as_list(subnets))}

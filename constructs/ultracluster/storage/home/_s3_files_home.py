@@ -13,7 +13,7 @@ from constructs import Construct
 
 from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
-from ultracluster.planning import as_list, checked, id_problem
+from ultracluster.planning import as_list, checked, checked_method, id_problem
 from ultracluster.rules import Refusal, error, warning
 from ultracluster.security import check_same_region
 from ultracluster.storage._arguments import unwrapped
@@ -43,10 +43,12 @@ class S3FilesGrants:
         self._bucket = bucket
         self._key = bucket_key
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to mount it read-only."""
         return self._grant(grantee, "s3files:ClientMount")
 
+    @checked_method
     def read_write(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to mount it, to write, and to be root."""
         return self._grant(grantee, "s3files:ClientMount", "s3files:ClientRootAccess", "s3files:ClientWrite")

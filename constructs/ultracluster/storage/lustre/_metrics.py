@@ -9,6 +9,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 
 from ultracluster.catalogue.storage import lustre_metadata
 from ultracluster.cloudwatch import AlarmDefinition
+from ultracluster.planning import checked_method, shown
+from ultracluster.rules import Refusal
 from ultracluster.storage._metrics import FileSystemMetrics
 
 # A full OST fails writes while others have space. A choice of this library: early enough to act.
@@ -29,6 +31,7 @@ class AssociationMetrics(FileSystemMetrics):
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
     """
 
+    @checked_method
     def metric_age_of_oldest_queued_message(
         self, publisher: Literal["AutoExport", "AutoImport"] = "AutoExport"
     ) -> cloudwatch.Metric:
@@ -38,7 +41,12 @@ class AssociationMetrics(FileSystemMetrics):
 
         Args:
             publisher: Which of the two queues.
+
+        Raises:
+            Refusal: If there is no such queue.
         """
+        if publisher not in ("AutoExport", "AutoImport"):
+            raise Refusal("", f"publisher must be AutoExport or AutoImport, got {shown(publisher)}")
         return self.metric("AgeOfOldestQueuedMessage", "Maximum", Publisher=publisher)
 
     def metric_repository_rename_operations(self) -> cloudwatch.Metric:

@@ -8,7 +8,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.cloudwatch import MetricEnvironment
-from ultracluster.planning import known
+from ultracluster.planning import checked_method, known
 from ultracluster.planning.s3 import existing_bucket_problems
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
@@ -33,21 +33,29 @@ class BucketGrants:
         self._bucket = bucket
         self._key = key
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to list the bucket and to read its objects."""
         return self._grant(grantee, ("s3:GetObject",), _LIST, ("kms:Decrypt",))
 
+    @checked_method
     def read_write(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow to list the bucket, and to read, write and delete its objects."""
         return self._grant(grantee, _READ_WRITE, _LIST_UPLOADS, _READ_WRITE_KEY)
 
+    @checked_method
     def read_write_objects(self, grantee: iam.IGrantable, prefix: str = "") -> iam.Grant:
         """Allow to read and write objects; neither to list nor to delete them.
 
         Args:
             grantee: The principal.
             prefix: Prefix of the keys, such as `results/`. Default: all objects.
+
+        Raises:
+            Refusal: If the prefix has a wildcard of IAM, which would allow other keys.
         """
+        if any(wildcard in prefix for wildcard in "*?"):
+            raise Refusal(self._bucket, f"prefix must be a prefix of keys, without * and ?, got {prefix[:80]!r}")
         return grant(
             grantee,
             Permission(actions=("s3:GetObject", "s3:PutObject"), arn=self._bucket.arn_for_objects(f"{prefix}*")),
@@ -82,6 +90,7 @@ class BucketMetrics:
     def __init__(self, bucket: s3.IBucket) -> None:
         self._bucket = bucket
 
+    @checked_method
     def metric_size(self, storage_type: str = "StandardStorage") -> cloudwatch.Metric:
         """Bytes in one storage type, old versions included.
 

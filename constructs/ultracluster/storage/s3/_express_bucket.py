@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3express as s3express
 from constructs import Construct
 
-from ultracluster.planning import as_list, checked, known, shown, token_errors, zone_problems
+from ultracluster.planning import as_list, checked, checked_method, known, shown, token_errors, zone_problems
 from ultracluster.planning.s3 import (
     EXPRESS_BUCKET,
     check_directory_bucket,
@@ -33,10 +33,12 @@ class ExpressGrants:
         self._bucket = bucket
         self._key = key
 
+    @checked_method
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow read-only sessions."""
         return self._grant(grantee, {"StringEquals": {"s3express:SessionMode": "ReadOnly"}})
 
+    @checked_method
     def read_write(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow sessions that read, write and delete objects."""
         return self._grant(grantee, {})
@@ -61,6 +63,7 @@ class _Express(cdk.Resource):
     grants: ExpressGrants
 
     @jsii.member(jsii_name="addToResourcePolicy")
+    @checked_method
     def add_to_resource_policy(self, statement: iam.PolicyStatement) -> iam.AddToResourcePolicyResult:
         """Add a statement to the bucket policy; an existing bucket keeps its own."""
         return iam.AddToResourcePolicyResult(statement_added=False)
@@ -190,6 +193,7 @@ class ExpressBucket(_Express):
         return bucket
 
     @jsii.member(jsii_name="addToResourcePolicy")
+    @checked_method
     def add_to_resource_policy(self, statement: iam.PolicyStatement) -> iam.AddToResourcePolicyResult:
         """Add a statement to the bucket policy."""
         self._document.add_statements(statement)
