@@ -55,6 +55,25 @@ def test_check_adds_several_groups_up(file: Path) -> None:
     assert total == ["together", "68", "512", "1,028", "1,028"]
 
 
+def test_a_pipe_has_whole_names(file: Path) -> None:
+    block = "{reservation: cr-0123456789abcdef1, kind: ultraserver, ends: 2026-12-24}"
+    group = f"a-group-of-a-long-name: {{type: p6e-gb200.36xlarge, count: 18, capacity: {block}}}"
+    file.write_text(bent("nodes:", f"nodes:\n  {group}"))
+    lines = RUN.invoke(app, ["check", str(file)]).stdout.splitlines()
+    (row,) = (line.split() for line in lines if line.strip().startswith("a-group-of-a-long-name "))
+    assert row[:2] == ["a-group-of-a-long-name", "u-p6e-gb200x72"]
+    assert "cr-0123456789abcdef1" in row
+
+
+def test_check_names_all_quotas_of_hyperpod(file: Path) -> None:
+    text = bent("capacity: cr-0123456789abcdef0", "capacity: on-demand").replace("slurm", "hyperpod-slurm")
+    file.write_text(text + "hyperpod: {controller: m7i.8xlarge}\nslurm: {login: {type: m7i.8xlarge, count: 2}}\n")
+    assert (
+        "\nquotas of SageMaker: 64 of ml.p5en.48xlarge for cluster usage, 3 of ml.m7i.8xlarge for cluster usage\n"
+        in RUN.invoke(app, ["check", str(file)]).stdout
+    )
+
+
 def test_check_as_json_gives_the_same_facts(file: Path) -> None:
     file.write_text(GOOD)
     result = RUN.invoke(app, ["check", str(file), "--json"])

@@ -53,6 +53,13 @@ def text(name: str) -> str:
     return next(file.data.decode() for file in project_files() if file.path == name)
 
 
+def test_the_file_system_of_a_new_project_is_not_faster_than_its_nodes(tmp_path: Path) -> None:
+    (tmp_path / "cluster.yaml").write_text(text("cluster.yaml"))
+    out = RUN.invoke(app, ["check", str(tmp_path / "cluster.yaml")]).stdout
+    assert "a checkpoint is written in" in out
+    assert "limited by the nodes" not in out
+
+
 # A resource that one more node group updates.
 _UPDATED = "llama-Compute/JobsParameter*"
 

@@ -42,7 +42,7 @@ def types(
         if json_:
             print_json({"instance_types": [asdict(record) for record in members]})
             return
-        console().print(_family_table(str(name), members))
+        console(wraps=False).print(_family_table(str(name), members))
         return
     if name is not None:
         try:

@@ -1,5 +1,6 @@
 """The commands `check` and `schema`: the cluster file, without CDK."""
 
+from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,7 +70,7 @@ def check(
             summary["edit"] = report.to_dict()
         print_json(summary)
         raise typer.Exit(0 if report is None or report.ok else 1)
-    console().print(group_table(cluster))
+    console(wraps=False).print(group_table(cluster))
     for sentence in _sentences(cluster):
         typer.echo(sentence)
     for warning in warnings:
@@ -110,6 +111,9 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
     sentences = [of.control_plane(cluster), *group_sentences(cluster, of.group_details)]
     if cluster.traits.own_instances:
         sentences.append(f"vCPUs: {_vcpus(cluster)}")
+    elif usage := _cluster_usage(cluster):
+        words = ", ".join(f"{count:,} of ml.{type} for cluster usage" for type, count in usage.items())
+        sentences.append(f"quotas of SageMaker: {words}")
     capacity = _subnet_capacity(cluster)
     room = "" if capacity is None else f" of {capacity:,}"
     where = cluster.network.existing.subnet if cluster.network.existing else str(cluster.subnets.training)
@@ -135,6 +139,19 @@ def _vcpus(cluster: "ClusterFile") -> str:
     rows = [(group.instance_type, group.capacity, group.count) for group in cluster.node_groups]
     rows.append((cluster.service_type, OnDemand(), cluster.service_count))
     return "; ".join(f"{vcpus:,} of {quota.name} ({quota.code})" for quota, vcpus in vcpu_needs(rows).items())
+
+
+def _cluster_usage(cluster: "ClusterFile") -> dict[str, int]:
+    """Return the nodes of each type that count against quotas of SageMaker: those of no training plan, and no Spot."""
+    from ultracluster.planning.capacity import OnDemand
+
+    rows = [(group.instance_type.name, group.count) for group in cluster.node_groups if group.capacity == OnDemand()]
+    if cluster.traits.name == "hyperpod-slurm":
+        rows += [(cluster.service_type.name, cluster.service_count), (cluster.hyperpod.controller, 1)]
+    usage = Counter[str]()
+    for type, count in rows:
+        usage[type] += count
+    return dict(usage)
 
 
 def _subnet_capacity(cluster: "ClusterFile") -> int | None:

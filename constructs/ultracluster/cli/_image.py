@@ -84,7 +84,7 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
     for build in state["builds"]:
         builds.add_row(build["name"], build["state"], build["ami"] or "", build["reason"] or "")
     if state["builds"]:
-        console().print(builds)
+        console(wraps=False).print(builds)
     else:
         typer.echo(f"{cluster.name}-Images has no image" if cluster.built_images else f"{file} builds no image")
     for architecture, ami in state["parameters"].items():

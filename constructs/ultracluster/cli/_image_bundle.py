@@ -64,7 +64,7 @@ def bundle(file: FileArgument, to: _To = None, directory: _Dir = None, json_: Js
         shown = table("Software", "name", "version", "file", "state")
         for row in rows:
             shown.add_row(*row.values())
-        console().print(shown)
+        console(wraps=False).print(shown)
         typer.echo(_PACKAGES)
     else:
         typer.echo(f"{file}: no nodes have AWS's image, so none installs software")

@@ -140,7 +140,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         digest = (row["digest"] or "").removeprefix("sha256:")[:12]
         size = "" if row["size_bytes"] is None else f"{row['size_bytes'] / _GB:.2f}"
         shown.add_row(row["kind"], source, ", ".join(row["used_by"]), *([digest, size] if known else []))
-    console().print(shown)
+    console(wraps=False).print(shown)
     typer.echo(_ADD_ONS)
     charts = sum(row["kind"] == "chart" for row in rows)
     copies = sum(row["target"] is not None for row in rows)

@@ -114,4 +114,4 @@ def _print(rows: list["Artifact"], states: list[str], registry: str) -> None:
     shown.add_column("state", no_wrap=True)
     for row, state in zip(rows, states, strict=True):
         shown.add_row(row.kind, row.source.partition("@")[0], state)
-    console().print(shown)
+    console(wraps=False).print(shown)

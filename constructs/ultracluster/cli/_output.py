@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")]
 
-# Wide enough for the widest table, narrow enough for a mail or a CI log.
-_WIDTH_OF_A_PIPE = 100
+# Columns in a pipe: of tables with sentences, narrow enough for a mail or a CI log; of others.
+_PROSE, _WIDEST = 100, 2000
 
 
 def fail(message: str) -> NoReturn:
@@ -54,13 +54,18 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2))
 
 
-def console() -> "Console":
-    """Console for tables: as wide as the terminal; 100 columns without colors in a pipe."""
+def console(*, wraps: bool = True) -> "Console":
+    """Console for tables, without colors in a pipe.
+
+    Args:
+        wraps: Lines are as wide as the terminal, or 100 columns in a pipe. Otherwise, a row is one line in a pipe,
+            which has no width, so that programs find names in it.
+    """
     # Here and not at the top: rich takes longer to load than most commands take to run.
     from rich.console import Console
 
     terminal = Console(highlight=False)
-    return terminal if terminal.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_PIPE)
+    return terminal if terminal.is_terminal else Console(highlight=False, width=_PROSE if wraps else _WIDEST)
 
 
 def table(title: str | None, *columns: str, **options: Any) -> "Table":
