@@ -2,8 +2,8 @@
 
 It stands in for the executables, one call at a time. What it refuses was seen on kube-apiserver 1.36.2 with the
 definitions of Kueue 0.19.2, Trainer 2.3.0 and JobSet 0.12.0 (2026-11-22): kinds without their controller, namespaces
-that do not exist, fields that a definition does not have, what its rules in CEL refuse, changes of immutable fields of
-Kubernetes' own kinds, and fields of another manager.
+that do not exist or end, fields that a definition does not have, what its rules in CEL refuse, changes of immutable
+fields of Kubernetes' own kinds, and fields of another manager. Controllers work after each call, unless `slow`.
 """
 
 import json
@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from support.kubernetes_controllers import delete, finished, reconcile
 from support.kubernetes_rules import broken
 from support.kubernetes_schemas import ValidationError, validate
 from support.kubernetes_shapes import RECORD, is_core, shape
@@ -26,6 +27,8 @@ _SERVED_BY = {
     "jobset": ("jobset.x-k8s.io",),
     "kubeflow-trainer": ("trainer.kubeflow.org",),
     "volcano": ("scheduling.volcano.sh",),
+    "karpenter": ("karpenter.sh", "karpenter.k8s.aws"),
+    "nvidia-dra-driver": ("resource.nvidia.com",),
 }
 # Fields of Kubernetes' own kinds that cannot change: pkg/apis of Kubernetes 1.36, validation (read 2026-11-22).
 _IMMUTABLE = {
@@ -43,7 +46,7 @@ class Cluster(Tools):
     def __init__(self, *nodes: Object) -> None:
         super().__init__(kubectl=Path("kubectl"), helm=Path("helm"), kubeconfig=Path("none"), backoff=(0, 0, 0))
         state: dict[str, Any] = {"objects": {}, "releases": {}, "calls": [], "foreign": set(), "admin": True}
-        state["failures"] = []
+        state |= {"failures": [], "slow": False, "denied": set()}
         object.__setattr__(self, "env", state)
         for name in ("default", "kube-system"):
             self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
@@ -74,7 +77,13 @@ class Cluster(Tools):
             raise ToolError("kubectl get", self.state["failures"].pop())
         verb = f"_{tool}_{arguments[0].replace('-', '_')}"
         result: str = getattr(self, verb)(list(arguments[1:]), stdin)
+        if arguments[0] != "get" and "--dry-run=server" not in arguments and not self.state["slow"]:
+            self.reconcile()
         return result
+
+    def reconcile(self) -> None:
+        """Run the controllers of the installed releases."""
+        reconcile(self.objects, self.state["releases"], self.state["denied"])
 
     # Verbs of helm.
     def _helm_list(self, arguments: list[str], stdin: str | None) -> str:
@@ -115,10 +124,12 @@ class Cluster(Tools):
     def _helm_uninstall(self, arguments: list[str], stdin: str | None) -> str:
         name = arguments[0]
         del self.state["releases"][name]
-        groups = _SERVED_BY.get(name, ())
+        groups = _SERVED_BY.get(name, ("none",))
         for key, item in list(self.objects.items()):
-            assert not item["apiVersion"].startswith(groups or ("none",)), f"{key} is left without its controller"
-            if item["metadata"].get("labels", {}).get("name") == name and item["kind"] == "Secret":
+            served, metadata = item["apiVersion"].startswith(groups), item["metadata"]
+            done = item["kind"] == "Workload" and finished(item) and not metadata.get("finalizers")
+            assert done or not served, f"{key} is left without its controller"
+            if served or (metadata.get("labels", {}).get("name") == name and item["kind"] == "Secret"):
                 del self.objects[key]
         return ""
 
@@ -212,7 +223,12 @@ class Cluster(Tools):
 
     def _kubectl_diff(self, arguments: list[str], stdin: str | None) -> str:
         items = json.loads(stdin)["items"] if stdin else []
-        return "".join(f"~ {_key(item)}\n" for item in items if self.objects.get(_key(item)) != item)
+        known = {_key(item): self.objects.get(_key(item)) for item in items}
+        return "".join(
+            f"~ {key}\n"
+            for (key, old), item in zip(known.items(), items, strict=True)
+            if not old or _applied(old) != item
+        )
 
     def _set(self, cluster: str) -> str:
         labels: dict[str, str] = self.objects["Platform", "", cluster]["metadata"]["labels"]
@@ -222,11 +238,9 @@ class Cluster(Tools):
         wanted, lines = {_key(item) for item in items}, []
         for key, item in list(self.objects.items()):
             if item["metadata"].get("labels", {}).get(_PART_OF) == self._set(cluster) and key not in wanted:
-                del self.objects[key]
+                if key in self.objects:  # unless it left with its namespace
+                    delete(self.objects, key)
                 lines.append(f"{key[0].lower()}/{key[2]} pruned")
-        for key in list(self.objects):
-            if key[1] and ("Namespace", "", key[1]) not in self.objects:
-                del self.objects[key]
         kinds = ",".join(sorted({item["kind"] for item in items}))
         self.objects["Platform", "", cluster]["metadata"]["annotations"][_KINDS] = kinds
         return lines
@@ -243,9 +257,13 @@ class Cluster(Tools):
             return f'no matches for kind "{kind}" in version "{api}"'
         if namespace and ("Namespace", "", namespace) not in self.objects:
             return f'Error from server (NotFound): namespaces "{namespace}" not found'
+        ending = namespace and "deletionTimestamp" in self.objects["Namespace", "", namespace]["metadata"]
+        if ending and _key(item) not in self.objects:
+            reason = f"unable to create new content in namespace {namespace} because it is being terminated"
+            return f'"{name}" is forbidden: {reason}'
         invalid = f'The {kind} "{name}" is invalid: '
         if f"{api} {kind}" in _RECORD:
-            unknown = sorted(set(shape(item)) - set(_RECORD[f"{api} {kind}"]["fields"]))
+            unknown = sorted(set(shape(_applied(item))) - set(_RECORD[f"{api} {kind}"]["fields"]))
             if unknown:
                 return f"strict decoding error: unknown field {unknown[0]} in {kind} {name}"
         elif is_core(api) and (error := _core_error(json.dumps(item))):
@@ -272,6 +290,13 @@ def _core_error(item: str) -> str | None:
 
 _PART_OF = "applyset.kubernetes.io/part-of"
 _KINDS = "applyset.kubernetes.io/contains-group-kinds"
+_OF_CONTROLLERS = ("finalizers", "deletionTimestamp")
+
+
+def _applied(item: Object) -> Object:
+    """An object without what controllers set in its metadata."""
+    metadata = {key: value for key, value in item["metadata"].items() if key not in _OF_CONTROLLERS}
+    return {**item, "metadata": metadata}
 
 
 def _key(item: Object) -> tuple[str, str, str]:
@@ -279,8 +304,10 @@ def _key(item: Object) -> tuple[str, str, str]:
 
 
 def _kept(old: Object, item: Object) -> Object:
-    """An applied object with what other managers have set: its status, and the hold of a queue."""
+    """An applied object with what other managers have set: its status, finalizers, and the hold of a queue."""
     result = {**item, **({"status": old["status"]} if "status" in old else {})}
+    if set_by_controllers := {key: old["metadata"][key] for key in _OF_CONTROLLERS if key in old.get("metadata", {})}:
+        result["metadata"] = {**item["metadata"], **set_by_controllers}
     held = {key: value for key, value in old.get("metadata", {}).get("annotations", {}).items() if key == HELD}
     if held:
         result["spec"] = {**result["spec"], "stopPolicy": old["spec"]["stopPolicy"]}

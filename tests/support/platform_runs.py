@@ -1,6 +1,7 @@
 """Applies of an example of 64 nodes to a cluster in memory."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ FILE = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
 OUTPUTS = (
     "FileSystemId LustreDnsName LustreMountName DataBucketName RemoteWriteUrl TrainingSubnetId LustreSecurityGroupId"
 )
-VALUES = {name: f"{name.lower()}-1" for name in OUTPUTS.split()}
+ELASTIC = "OwnNodesRoleName NodesSecurityGroupId ClusterSecurityGroupId KarpenterQueue"
+VALUES = {name: f"{name.lower()}-1" for name in (*OUTPUTS.split(), *ELASTIC.split())}
 
 
 def bundle(text: str = FILE) -> Bundle:
@@ -36,6 +38,24 @@ def serve(cluster: Cluster) -> None:
             item["status"] = {"phase": "Bound"}
         if kind == "Deployment":
             item["status"] = {"readyReplicas": 1, "availableReplicas": 1}
+
+
+class Clock:
+    """Time that passes by sleeping only."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        #: What happens during the next pause.
+        self.then: Callable[[], object] = lambda: None
+
+    def monotonic(self) -> float:
+        """Return the seconds."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Advance the time."""
+        self.now += seconds
+        self.then()
 
 
 class Run:
@@ -60,7 +80,8 @@ class Run:
         del self.cluster.objects[key]
 
     def state(self) -> str:
-        """All objects but the Lease, which every apply takes and gives back."""
+        """All objects but the Lease, which every apply takes and gives back, as controllers leave them."""
+        self.cluster.reconcile()
         return json.dumps([item for key, item in sorted(self.cluster.objects.items()) if key[0] != "Lease"])
 
     def refused(self, of: Bundle, **options: Any) -> str:

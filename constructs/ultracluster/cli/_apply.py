@@ -66,7 +66,7 @@ def apply(
         bool, typer.Option("--gate", help="Only check that nodes, devices, queues and volumes are ready.")
     ] = False,
     timeout: Annotated[
-        int, typer.Option(min=1, metavar="MINUTES", help="Time for controllers, and again for the nodes.")
+        int, typer.Option(min=1, metavar="MINUTES", help="Time for controllers, releases that leave, and the nodes.")
     ] = 30,
 ) -> None:
     """Install controllers, devices, queues and volumes of a Kubernetes cluster, and check that jobs can start.

@@ -24,7 +24,10 @@ _DIRECTORY = "argo-cd/applications"
 _WAVES = {"controllers": 0, "devices": 1, "objects": 2}
 # Their removal ends jobs or deletes claims, so that a person confirms it: https://argo-cd.readthedocs.io/en/stable/
 # user-guide/sync-options/#resource-pruning-with-confirmation (read 2026-11-25)
-_CONFIRMED = {"Namespace", "PersistentVolume", "PersistentVolumeClaim", "ResourceFlavor", "ClusterQueue", "LocalQueue"}
+_CONFIRMED = {
+    *("Namespace", "PersistentVolume", "PersistentVolumeClaim", "ResourceFlavor", "ClusterQueue", "LocalQueue"),
+    *("ComputeDomain", "NodePool"),
+}
 _HEALTH = """\
 hs = {status = "Progressing", message = ""}
 if obj.status ~= nil and obj.status.health ~= nil then

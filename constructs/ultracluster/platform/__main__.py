@@ -39,7 +39,9 @@ def _parser() -> argparse.ArgumentParser:
     applying.add_argument("--adopt", action="append", default=[], metavar="RELEASE", help="Replace an existing one.")
     applying.add_argument("--skip", action="append", default=[], metavar="RELEASE", help="Do not install it.")
     applying.add_argument("--force-conflicts", action="store_true", help="Take over fields of other managers.")
-    applying.add_argument("--timeout", type=int, default=30, metavar="MINUTES", help="For controllers, and the gate.")
+    applying.add_argument(
+        "--timeout", type=int, default=30, metavar="MINUTES", help="For controllers, releases that leave, and the gate."
+    )
     applying.add_argument("--allow-unhealthy", action="store_true", help="Pass a few unhealthy nodes of a group.")
     applying.set_defaults(run=_apply)
     signing = commands.add_parser("token", help="Print an ExecCredential for kubectl.")

@@ -17,17 +17,20 @@ from ultracluster.platform._existing import (
     planned_manifest,
     removal_problems,
     removed,
+    running_pods,
     terminating,
 )
 from ultracluster.platform._failures import phase
 from ultracluster.platform._gate import Line, gate
 from ultracluster.platform._hold import Hold, held_queues, hold, resume
+from ultracluster.platform._leaving import release_problems, wait_for_finalizers
 from ultracluster.platform._lock import Lease, locked
 from ultracluster.platform._objects import apply_objects, difference, members, refusals
 from ultracluster.platform._releases import (
     Installed,
     install,
     installed_releases,
+    leaving_releases,
     remove,
     upgrade_arguments,
     wait_for_controllers,
@@ -41,7 +44,7 @@ _SETTLED_SECONDS = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """Options of an apply."""
+    """Options of an apply; `seconds` is the time for controllers, for releases that leave, and for the gate."""
 
     adopt: Collection[str] = ()
     skip: Collection[str] = ()
@@ -96,8 +99,10 @@ def _apply(tools: Tools, bundle: Bundle, options: Options, lease: Lease) -> None
     for line in pruned:
         report(f"  {line}")
     with phase("removal"):
+        leaving = leaving_releases(bundle.releases, installed)
+        wait_for_finalizers(tools, leaving, seconds=options.seconds, report=report)
         lease.check("removal")
-        for line in remove(tools, [*bundle.releases], installed):
+        for line in remove(tools, leaving):
             report(f"removal: {line}")
 
 
@@ -140,9 +145,15 @@ def check(tools: Tools, bundle: Bundle, releases: list[Release], options: Option
 
 def _removals(tools: Tools, bundle: Bundle, installed: list[Installed]) -> list[ApplyError]:
     """Return an error for each object or release that the bundle lacks, and that something uses."""
-    desired = {(release.name, release.namespace) for release in bundle.releases}
-    uninstalled = [row.name for row in installed if row.fingerprint and (row.name, row.namespace) not in desired]
-    return removal_problems(tools, removed(bundle, members(tools, bundle.cluster)), uninstalled)
+    objects = removed(bundle, members(tools, bundle.cluster))
+    releases = leaving_releases(bundle.releases, installed)
+    if not objects and not releases:
+        return []
+    pods = running_pods(tools)
+    # Queues and flavors are checked with their release, if it leaves too.
+    of_release = ("ClusterQueue", "ResourceFlavor") if any(row.name == "kueue" for row in releases) else ()
+    errors = removal_problems(tools, [item for item in objects if item.kind not in of_release], pods)
+    return [*errors, *release_problems(tools, bundle.cluster, releases, objects, pods)]
 
 
 def plan(tools: Tools, bundle: Bundle, options: Options) -> str:
@@ -157,12 +168,7 @@ def plan(tools: Tools, bundle: Bundle, options: Options) -> str:
     parts = [_release_difference(tools, release, installed) for release in releases]
     parts.append(difference(tools, bundle.cluster, bundle.objects))
     parts += [f"- {item} (pruned)\n" for item in removed(bundle, members(tools, bundle.cluster))]
-    names = {(release.name, release.namespace) for release in bundle.releases}
-    parts += [
-        f"- release {row.name} (uninstalled)\n"
-        for row in installed
-        if row.fingerprint and (row.name, row.namespace) not in names
-    ]
+    parts += [f"- release {row.name} (uninstalled)\n" for row in leaving_releases(bundle.releases, installed)]
     return "".join(parts)
 
 

@@ -12,9 +12,6 @@ from ultracluster.platform._releases import Installed
 from ultracluster.platform._tools import Tools
 
 Object = dict[str, Any]
-#: Names by which pods name their scheduler. https://volcano.sh/en/docs and https://github.com/NVIDIA/KAI-Scheduler
-#: (read 2026-11-21)
-_SCHEDULERS = {"volcano": "volcano", "kai-scheduler": "kai-scheduler"}
 
 
 def check_permissions(tools: Tools) -> None:
@@ -122,11 +119,15 @@ def removed(bundle: Bundle, present: Iterable[Object]) -> list[Key]:
     return [item for item in map(key, present) if item not in desired]
 
 
-def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable[str]) -> list[ApplyError]:
-    """Return why objects and releases cannot be removed: running work uses them."""
-    leaving, uninstalled = list(leaving), set(uninstalled)
+def removal_problems(tools: Tools, leaving: Sequence[Key], pods: Sequence[Object]) -> list[ApplyError]:
+    """Return why objects cannot be removed: running work uses them.
+
+    Args:
+        tools: kubectl and helm.
+        leaving: Objects that leave. Those of a release that leaves too are checked with it.
+        pods: Pods that have not ended.
+    """
     errors = []
-    pods = [] if not leaving and not uninstalled else _running_pods(tools)
     for namespace in (item.name for item in leaving if item.kind == "Namespace"):
         names = [pod["metadata"]["name"] for pod in pods if pod["metadata"]["namespace"] == namespace]
         claims = {item.name for item in leaving if item.kind == "PersistentVolumeClaim" and item.namespace == namespace}
@@ -149,14 +150,7 @@ def removal_problems(tools: Tools, leaving: Iterable[Key], uninstalled: Iterable
             remedy = "wait for them or delete them, then apply again; or keep the team in the file"
             errors.append(ApplyError("check", f"Namespace {namespace}", f"it has {' and '.join(parts)}", remedy))
     errors += _claim_problems(leaving, pods)
-    errors += _workload_problems(tools, leaving, all_of_them="kueue" in uninstalled)
-    for release in uninstalled & set(_SCHEDULERS):
-        names = [pod["metadata"]["name"] for pod in pods if pod["spec"].get("schedulerName") == _SCHEDULERS[release]]
-        if names:
-            reason = f"it schedules {len(names)} running pods ({few(names)})"
-            remedy = "wait for them or delete them before another scheduler is installed"
-            errors.append(ApplyError("check", f"release {release}", reason, remedy))
-    return errors
+    return [*errors, *_workload_problems(tools, leaving)]
 
 
 def _claim_problems(leaving: Sequence[Key], pods: Sequence[Object]) -> list[ApplyError]:
@@ -183,47 +177,47 @@ def _waiting(tools: Tools, namespace: str) -> list[str]:
     """Return the workloads of Kueue in a namespace that have no nodes yet, and would be deleted with it."""
     result = []
     for item in tools.get("workloads.kueue.x-k8s.io", f"--namespace={namespace}"):
-        status = item.get("status", {})
-        finished = any(row["type"] == "Finished" and row["status"] == "True" for row in status.get("conditions", ()))
-        if not finished and not status.get("admission"):
+        if not finished(item) and not item.get("status", {}).get("admission"):
             result.append(str(item["metadata"]["name"]))
     return result
 
 
-def _workload_problems(tools: Tools, leaving: Sequence[Key], *, all_of_them: bool) -> list[ApplyError]:
+def finished(workload: Object) -> bool:
+    """Return True if the job of a workload of Kueue has ended."""
+    rows = workload.get("status", {}).get("conditions", ())
+    return any(row["type"] == "Finished" and row["status"] == "True" for row in rows)
+
+
+def _workload_problems(tools: Tools, leaving: Sequence[Key]) -> list[ApplyError]:
     """Return why flavors and queues of Kueue cannot be removed: admitted workloads use them."""
     flavors = {item.name for item in leaving if item.kind == "ResourceFlavor"}
     queues = {item.name for item in leaving if item.kind == "ClusterQueue"}
-    if not flavors and not queues and not all_of_them:
+    if not flavors and not queues:
         return []
-    rows = admitted(tools, flavors=flavors, queues=queues, all_of_them=all_of_them)
+    rows = admitted(tools, flavors=flavors, queues=queues)
     if not rows:
         return []
-    subject = "release kueue" if all_of_them else ", ".join(sorted(flavors | queues))
     remedy = "wait until they finish; or evict them with `ultracluster apply FILE --hold drain`, then apply: "
     remedy += "they start again from their last checkpoint"
-    if all_of_them:
-        remedy = "wait until they finish, or delete them: another scheduler does not start them again"
+    subject = ", ".join(sorted(flavors | queues))
     return [ApplyError("check", subject, f"{len(rows)} admitted workloads use it: {few(rows)}", remedy)]
 
 
-def admitted(
-    tools: Tools, *, flavors: Collection[str] = (), queues: Collection[str] = (), all_of_them: bool = False
-) -> list[str]:
+def admitted(tools: Tools, *, flavors: Collection[str] = (), queues: Collection[str] = ()) -> list[str]:
     """Return the workloads of Kueue that have nodes of flavors or queues."""
     rows = []
     for item in tools.get("workloads.kueue.x-k8s.io", "--all-namespaces"):
         admission = item.get("status", {}).get("admission")
-        conditions = {row["type"]: row["status"] for row in item.get("status", {}).get("conditions", [])}
-        if not admission or conditions.get("Finished") == "True":
+        if not admission or finished(item):
             continue
         used = {name for row in admission.get("podSetAssignments", []) for name in row.get("flavors", {}).values()}
-        if all_of_them or used & {*flavors} or admission.get("clusterQueue") in queues:
+        if used & {*flavors} or admission.get("clusterQueue") in queues:
             rows.append(f"{item['metadata']['namespace']}/{item['metadata']['name']}")
     return rows
 
 
-def _running_pods(tools: Tools) -> list[Object]:
+def running_pods(tools: Tools) -> list[Object]:
+    """Return the pods of all namespaces that have not ended."""
     fields = "--field-selector=status.phase!=Succeeded,status.phase!=Failed"
     return tools.get("pods", "--all-namespaces", fields)
 

@@ -7,7 +7,7 @@ from typing import Literal
 from ultracluster.platform._bundle import Bundle
 from ultracluster.platform._errors import ApplyError
 from ultracluster.platform._existing import admitted, few
-from ultracluster.platform._objects import set_id
+from ultracluster.platform._objects import PART_OF, set_id
 from ultracluster.platform._tools import Tools
 
 Hold = Literal["drain", "wait"]
@@ -36,8 +36,8 @@ def hold(tools: Tools, bundle: Bundle, mode: Hold, *, seconds: float) -> list[st
         raise ApplyError("hold", "queues", f"scheduler is {bundle.scheduler}, and only Kueue's are held", remedy)
     expected = {item["metadata"]["name"] for item in bundle.objects if item["kind"] == "ClusterQueue"}
     # The file may have a team that is not deployed yet, and lack one that is.
-    label = f"applyset.kubernetes.io/part-of={set_id(bundle.cluster)}"
-    deployed = {item["metadata"]["name"] for item in tools.get(_KIND, f"--selector={label}")}
+    selector = f"--selector={PART_OF}={set_id(bundle.cluster)}"
+    deployed = {item["metadata"]["name"] for item in tools.get(_KIND, selector)}
     queues = {item["metadata"]["name"]: item for item in tools.get(_KIND)}
     names = sorted((expected | deployed) & {*queues})
     for name in names:

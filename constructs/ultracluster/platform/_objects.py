@@ -22,6 +22,8 @@ Object = dict[str, Any]
 _GROUP = "ultracluster.io"
 _MANAGER = "--field-manager=ultracluster"
 _LABEL = "applyset.kubernetes.io"
+#: Label of the objects of a set.
+PART_OF = f"{_LABEL}/part-of"
 _DEFINITION: Object = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -100,7 +102,7 @@ def members(tools: Tools, cluster: str) -> list[Object]:
     if not parents:
         return []
     kinds = parents[0]["metadata"].get("annotations", {}).get(f"{_LABEL}/contains-group-kinds", "")
-    selector = f"--selector={_LABEL}/part-of={set_id(cluster)}"
+    selector = f"--selector={PART_OF}={set_id(cluster)}"
     return [item for kind in filter(None, kinds.split(",")) for item in tools.get(kind, "--all-namespaces", selector)]
 
 
@@ -138,7 +140,7 @@ def difference(tools: Tools, cluster: str, objects: Sequence[Object]) -> str:
     rows = [row.split() for row in tools.run("kubectl", "api-resources", "--no-headers").splitlines()]
     served = {(row[-3], row[-1]) for row in rows}
     namespaces = {item["metadata"]["name"] for item in tools.get("namespaces")}
-    part_of = {f"{_LABEL}/part-of": set_id(cluster)}
+    part_of = {PART_OF: set_id(cluster)}
     new: list[Object] = []
     compared: list[Object] = []
     for item in objects:

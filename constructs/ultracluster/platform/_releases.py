@@ -115,21 +115,22 @@ def chart_arguments(release: Release) -> list[str]:
     return [release.chart, "--version", release.version, *repository]
 
 
-def remove(tools: Tools, desired: Sequence[Release], installed: Sequence[Installed]) -> list[str]:
-    """Uninstall the releases of this library that are no longer in the file; return their names."""
+def leaving_releases(desired: Sequence[Release], installed: Sequence[Installed]) -> list[Installed]:
+    """Return the releases of this library that are no longer in the file."""
     names = {(release.name, release.namespace) for release in desired}
-    result = []
-    for row in installed:
-        if row.fingerprint is None or (row.name, row.namespace) in names:
-            continue
+    return [row for row in installed if row.fingerprint is not None and (row.name, row.namespace) not in names]
+
+
+def remove(tools: Tools, leaving: Sequence[Installed]) -> list[str]:
+    """Uninstall releases; return their names."""
+    for row in leaving:
         try:
             tools.run("helm", "uninstall", row.name, "--namespace", row.namespace, "--ignore-not-found")
         except ToolError as error:
             raise ApplyError(
                 "removal", f"release {row.name}", str(error), "remove the reason and apply again"
             ) from None
-        result.append(row.name)
-    return result
+    return [row.name for row in leaving]
 
 
 def wait_for_controllers(tools: Tools, releases: Sequence[Release], seconds: float) -> None:
