@@ -12,7 +12,7 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 
 from cdk_rehearsal import guard
 from support import ROOT
-from support.cluster_edits import EDITS, ClusterEdit, joined
+from support.cluster_edits import EDITS, OF_ORCHESTRATORS, ClusterEdit, joined, text_of
 from support.deployed_edits import COMPLETE, DeployedCluster
 from support.templates import templates
 from ultracluster import clusterfile
@@ -37,7 +37,7 @@ def deployed() -> Iterator[Callable[[str], DeployedCluster]]:
         @lru_cache(maxsize=1)
         def cluster(example: str) -> DeployedCluster:
             stack.close()  # one local cloud at a time
-            return stack.enter_context(DeployedCluster((ROOT / "examples" / f"{example}.yaml").read_text()))
+            return stack.enter_context(DeployedCluster(text_of(example)))
 
         yield cluster
 
@@ -53,7 +53,7 @@ def cluster(deployed: Callable[[str], DeployedCluster], example: str) -> Deploye
     return result
 
 
-@pytest.mark.parametrize(("example", "edit"), CASES, ids=[f"{example[:3]}-{edit.name}" for example, edit in CASES])
+@pytest.mark.parametrize(("example", "edit"), CASES, ids=[f"{example}-{edit.name}" for example, edit in CASES])
 def test_each_edit_of_a_deployed_cluster_ends_clean_or_is_refused_before_it(
     cluster: DeployedCluster, edit: ClusterEdit
 ) -> None:
@@ -82,7 +82,7 @@ def test_each_edit_of_a_deployed_cluster_ends_clean_or_is_refused_before_it(
 
 
 def test_there_are_sixty_edits_of_each_orchestrator() -> None:
-    for example, edits in EDITS.items():
+    for example, edits in OF_ORCHESTRATORS.items():
         assert len(edits) >= 60, example
         assert len({edit.name for edit in edits}) == len(edits)
 

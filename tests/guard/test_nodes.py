@@ -284,3 +284,25 @@ def test_an_add_on_that_jobs_need_does_not_leave_unnoticed(name: str, ok: bool) 
     before = edited("AddOn", add_on)
     assert compare(before, TEMPLATE).ok == ok
     assert compare(before, TEMPLATE, allow=["AddOn"] if not ok else []).ok
+
+
+@pytest.mark.parametrize(("name", "ok"), [("karpenter", False), ("collectors", True)])
+def test_the_permissions_of_karpenter_do_not_leave_unnoticed(tmp_path: Path, name: str, ok: bool) -> None:
+    properties = {
+        "ClusterName": "orca",
+        "Namespace": "karpenter-system",
+        "ServiceAccount": name,
+        "RoleArn": "arn:aws:iam::1",
+    }
+    before = edited("Karpenter", {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": properties})
+    assert compare(before, TEMPLATE).ok == ok
+    assert compare(before, TEMPLATE, allow=[] if ok else ["Karpenter"]).ok
+    files = [tmp_path / "old.json", tmp_path / "new.json"]
+    for file, template in zip(files, (before, TEMPLATE), strict=True):
+        file.write_text(json.dumps(template))
+    result = CliRunner().invoke(app, ["guard", *map(str, files)])
+    assert result.exit_code == (0 if ok else 1)
+    if not ok:
+        refused = "refused. If this is intended, and Karpenter has no nodes any more: --allow Karpenter"
+        assert refused in result.output
+        assert "before the deployment, run `ultracluster apply FILE` with this file" in result.output

@@ -4,6 +4,8 @@ import copy
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+from support import ROOT
+
 #: Verdict on an edit. `clean`: nothing is lost. `nodes`: data stays, running nodes end. `data`: the guard refuses it
 #: for data, or because a service refuses it. `file`: the cluster file is refused. `new`: a second cluster.
 Verdict = Literal["clean", "nodes", "data", "file", "new"]
@@ -197,12 +199,37 @@ HYPERPOD: list[tuple[str, Any, Verdict]] = [
     ("image", "ami-0123456789abcdef0", "file"),
 ]
 
+
+def remove_group(document: Document) -> None:
+    del document["nodes"]["burst"]
+
+
+def move_group(document: Document) -> None:
+    nodes = document["nodes"]
+    nodes["spill"] = nodes.pop("burst", None) or nodes["spill"]
+
+
+#: Edits of the only elastic group: with it, Karpenter loses the permission to end its instances.
+ELASTIC = [
+    ClusterEdit("the last elastic group leaves", remove_group, "data"),
+    ClusterEdit("another elastic group takes its place", move_group, "clean"),
+    *_rows([("nodes/burst/elastic", False, "data")]),
+]
 RENAMED = ClusterEdit("a renamed node group", rename_group, "nodes")
-EDITS: dict[str, list[ClusterEdit]] = {
+#: Edits by the example that is deployed: those of each orchestrator.
+OF_ORCHESTRATORS: dict[str, list[ClusterEdit]] = {
     "slurm-512-gpus": [*_rows(COMMON), *_rows(SLURM), RENAMED],
     "eks-512-gpus": [*_rows(COMMON), *_rows(KUBERNETES), RENAMED],
     "hyperpod-slurm": [*_rows(HYPERPOD), RENAMED],
 }
+#: All of them.
+EDITS = {**OF_ORCHESTRATORS, "eks-mixed": ELASTIC}
+
+
+def text_of(example: str) -> str:
+    """The text of an example, in the Region of the local cloud."""
+    text = (ROOT / "examples" / f"{example}.yaml").read_text()
+    return text.replace("us-west-2", "us-east-2").replace("usw2-az2", "use2-az1")
 
 
 def joined(edits: list[ClusterEdit], number: int = 8) -> list[ClusterEdit]:

@@ -60,6 +60,9 @@ _ADD_ONS = {
     "amazon-sagemaker-hyperpod-taskgovernance": "its Kueue holds the admitted and the waiting jobs",
     "aws-efs-csi-driver": "running pods lose their mounts of EFS, whose connections its pods keep",
 }
+# By Pod Identity it has its permissions: https://karpenter.sh/docs/troubleshooting, "Unable to delete nodes after
+# uninstalling Karpenter" (1.14, read 2026-11-27).
+_KARPENTER = "only Karpenter ends the instances that it launched: without its permissions they run on, and cost money"
 #: Kept for what was started from them, and built again from what the template says: each content is another resource.
 _BUILT = frozenset({"AWS::ImageBuilder::Image"})
 _AUDIT = "it holds audit data: {} writes to it"
@@ -76,7 +79,8 @@ def stateful(template: Template) -> dict[str, str]:
     """Return the stateful resources of a template by logical id, each with what would be lost.
 
     A security group, a rule, a bucket policy or a log group counts when its template retains it: the author of
-    that needs it. An image of Image Builder does not count: it is built again from its recipe.
+    that needs it. So do the permissions of Karpenter, without which nothing ends its instances. An image of Image
+    Builder does not count: it is built again from its recipe.
     """
     audit = _audit_logs(template)
     result = {}
@@ -87,6 +91,8 @@ def stateful(template: Template) -> dict[str, str]:
             result[logical_id] = STATEFUL[kind]
         elif kind == "AWS::EKS::Addon" and (lost := _ADD_ONS.get(str(resource.get("Properties", {}).get("AddonName")))):
             result[logical_id] = lost
+        elif _permits_karpenter(resource):
+            result[logical_id] = _KARPENTER
         elif kind.endswith("::MODULE"):
             result[logical_id] = "the resources of the module are known at AWS only"
         elif logical_id in audit:
@@ -94,6 +100,12 @@ def stateful(template: Template) -> dict[str, str]:
         elif kept and kind not in _BUILT:
             result[logical_id] = f"its template keeps it ({kept[0]})"
     return result
+
+
+def _permits_karpenter(resource: Mapping[str, Any]) -> bool:
+    """Return whether a resource of a template gives Karpenter its permissions."""
+    service_account = (resource.get("Properties") or {}).get("ServiceAccount")
+    return resource.get("Type") == "AWS::EKS::PodIdentityAssociation" and service_account == "karpenter"
 
 
 def _audit_logs(template: Template) -> dict[str, str]:

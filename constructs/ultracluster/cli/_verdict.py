@@ -17,6 +17,13 @@ _HOLD = (
     "FILE --hold drain` or `ultracluster apply FILE --hold drain`; and write `update: all` in a group whose nodes are "
     "replaced"
 )
+# Only the permissions of Karpenter are stateful among the associations.
+_KARPENTER = "AWS::EKS::PodIdentityAssociation"
+_FIRST = (
+    "Karpenter loses its permissions, and only it ends the instances that it launched: before the deployment, run "
+    "`ultracluster apply FILE` with this file, which ends its nodes and then removes it; with `platform: argo-cd`, "
+    "push the rendered files first, and wait until `kubectl get nodeclaims,ec2nodeclasses` is empty"
+)
 
 
 def print_report(report: "Report") -> None:
@@ -40,9 +47,12 @@ def refusal(report: "Report") -> str:
     lines += report.broken
     if refused := report.refused:
         names = " ".join(f"--allow {finding.name}" for finding in refused)
-        data = any(finding in report.findings and finding.harmful for finding in refused)
-        safe = "the data is safe elsewhere" if data else "the jobs can end"
-        lines.insert(0, f"refused. If this is intended, and {safe}: {names}")
+        data = [finding for finding in refused if finding in report.findings and finding.harmful]
+        karpenter = any(finding.type == _KARPENTER for finding in data)
+        safe = ["the data is safe elsewhere"] if any(finding.type != _KARPENTER for finding in data) else []
+        safe += ["Karpenter has no nodes any more"] if karpenter else []
+        lines.insert(0, f"refused. If this is intended, and {' and '.join(safe) or 'the jobs can end'}: {names}")
+        lines += [_FIRST] if karpenter else []
         if held_groups(report):
             lines.append(_HOLD)
     return "\n".join(lines)

@@ -40,7 +40,11 @@ def protected(resources: Mapping[str, Any]) -> list[str]:
         retained = kind != _BUILT and any(policy in _RETAINED for policy in policies)
         nodes = kind in _NODES and not any(name in (resource.get("UpdatePolicy") or {}) for name in _SERVERS)
         needed = kind == "AWS::EKS::Addon" and resource["Properties"].get("AddonName") in _ADD_ONS
-        if retained or nodes or needed or kind in _DATA:
+        # Only Karpenter ends the instances that it launched.
+        karpenter = (
+            kind == "AWS::EKS::PodIdentityAssociation" and resource["Properties"]["ServiceAccount"] == "karpenter"
+        )
+        if retained or nodes or needed or karpenter or kind in _DATA:
             names.append(name)
     return sorted(names)
 
