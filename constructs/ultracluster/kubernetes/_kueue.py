@@ -3,10 +3,12 @@
 See: https://kueue.sigs.k8s.io/docs/concepts (0.19, read 2026-11-21)
 """
 
+import math
 from typing import Any
 
 from ultracluster.catalogue.ec2 import network_layers
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
+from ultracluster.kubernetes._availability import SYSTEM_PRIORITY, spread
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._devices import CHANNEL_CLASS, EFA_CLASS, GPU_CLASS
 from ultracluster.kubernetes._nodes import PlatformNodes
@@ -25,15 +27,48 @@ _HOSTNAME = "kubernetes.io/hostname"
 _LAYER = "topology.k8s.aws/network-node-layer-"
 _CLIQUE = "nvidia.com/gpu.clique"
 _HOSTS = "hosts"
+# Its cache holds every pod and node of the cluster (pkg/config/config.go, addCacheByObjectTo, 0.19.2, read 2026-11-27).
+# A controller that caches all pods had 328 MiB of live heap with 9,895 pods and 27 MiB with 324: 32 KiB a pod. Go lets
+# the heap grow to twice of it, 64 KiB: https://github.com/Mellanox/network-operator/issues/3173 (read 2026-11-27).
+# Pods of the system and of jobs, those that have ended, and the node itself. Ours.
+_OBJECTS_OF_GPU_NODE, _OBJECTS_OF_NODE = 24, 64
+_KIB_OF_OBJECT = 64
+# Limit of the chart, for everything else.
+_CHART_KIB = 512 * 1024
+_LEAST_GIB = 1
 
 
 def kueue_release(platform: Platform) -> HelmRelease:
-    """Return Kueue, with all-or-nothing scheduling of gangs."""
+    """Return Kueue, with all-or-nothing scheduling of gangs.
+
+    Without it, its webhooks refuse the pods of teams: one replica of two stays when nodes are drained, and both have
+    the priority of the system. See: https://github.com/kubernetes-sigs/kueue, charts/kueue/values.yaml and
+    templates/manager (0.19.2, read 2026-11-27)
+    """
+    memory = {"memory": f"{_memory_gib(platform)}Gi"}
     values = {
-        "controllerManager": {"replicas": 2},
+        "controllerManager": {
+            "replicas": 2,
+            "podDisruptionBudget": {"enabled": True},
+            "topologySpreadConstraints": [spread("kueue")],
+            "manager": {
+                "priorityClassName": SYSTEM_PRIORITY,
+                "resources": {"limits": memory, "requests": memory},
+            },
+        },
         "managerConfig": {"controllerManagerConfigYaml": _configuration(platform)},
     }
     return release("kueue", platform.versions, values)
+
+
+def _memory_gib(platform: Platform) -> int:
+    """Return the memory of a replica, a power of two, so that few changes of a group restart Kueue."""
+    objects = sum(
+        group.count * (_OBJECTS_OF_GPU_NODE if group.instance_type.gpus else _OBJECTS_OF_NODE)
+        for group in platform.nodes
+    )
+    gib = (_CHART_KIB + _KIB_OF_OBJECT * objects) / 1024**2
+    return int(2 ** math.ceil(math.log2(max(_LEAST_GIB, gib))))
 
 
 def kueue_objects(platform: Platform) -> list[Object]:

@@ -1,5 +1,6 @@
 """Volcano and KAI Scheduler, which replace Kueue and schedule the pods of a gang themselves."""
 
+from ultracluster.kubernetes._availability import apart
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._kueue import topologies
 from ultracluster.kubernetes._objects import Object, make
@@ -29,8 +30,14 @@ _KAI_ROOT = "all"
 
 
 def volcano_release(platform: Platform) -> HelmRelease:
-    """Return Volcano, with queues by resources."""
-    return release("volcano", platform.versions, {"custom": {"scheduler_config_override": _VOLCANO_SETTINGS}})
+    """Return Volcano, with queues by resources. Its chart gives its pods the priority of the system."""
+    # https://github.com/volcano-sh/volcano, installer/helm/chart/volcano, values.yaml (1.15.1, read 2026-11-27)
+    settings = {
+        "scheduler_config_override": _VOLCANO_SETTINGS,
+        "admission_replicas": 2,
+        "admission_affinity": apart("volcano-admission", label="app"),
+    }
+    return release("volcano", platform.versions, {"custom": settings})
 
 
 def volcano_objects(platform: Platform) -> list[Object]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ultracluster.kubernetes._availability import SYSTEM_PRIORITY, apart
 from ultracluster.kubernetes._charts import mpi_operator, release
 from ultracluster.kubernetes._checks import check_platform
 from ultracluster.kubernetes._cluster_objects import cluster_objects
@@ -77,13 +78,16 @@ _SCHEDULERS: Mapping[Scheduler, tuple[Callable[[Platform], list[HelmRelease]], C
 def _training_releases(platform: Platform) -> list[HelmRelease | Manifest]:
     """Return the controllers that run gangs: JobSet, Trainer, LeaderWorkerSet, and the MPI operator for NCCL's tests.
 
-    JobSet comes before Trainer, which would otherwise install its own.
+    JobSet comes before Trainer, which would otherwise install its own. Their webhooks fail closed. The chart of JobSet
+    alone has a budget, and that of LeaderWorkerSet alone a priority (values.yaml of each, read 2026-11-27).
     """
-    trainer = {"jobset": {"install": False}, "manager": {"replicas": 2}}
+    jobset = {"replicas": 2, "affinity": apart("jobset"), "podDisruptionBudget": {"enabled": True}}
+    trainer = {"replicas": 2, "affinity": apart("kubeflow-trainer")}
+    lws = {"replicaCount": 2, "affinity": apart("lws"), "priorityClassName": SYSTEM_PRIORITY}
     return [
-        release("jobset", platform.versions, {"controller": {"replicas": 2}}),
-        release("kubeflow-trainer", platform.versions, trainer),
-        release("lws", platform.versions, {}),
+        release("jobset", platform.versions, {"controller": jobset}),
+        release("kubeflow-trainer", platform.versions, {"jobset": {"install": False}, "manager": trainer}),
+        release("lws", platform.versions, lws),
         mpi_operator(platform.versions),
     ]
 
