@@ -1,6 +1,5 @@
 """The commands `check` and `schema`: the cluster file, without CDK."""
 
-from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,11 +108,8 @@ def _sentences(cluster: "ClusterFile") -> list[str]:
 
     of = orchestrator_texts(cluster)
     sentences = [of.control_plane(cluster), *group_sentences(cluster, of.group_details)]
-    if cluster.traits.own_instances:
-        sentences.append(f"vCPUs: {_vcpus(cluster)}")
-    elif usage := _cluster_usage(cluster):
-        words = ", ".join(f"{count:,} of ml.{type} for cluster usage" for type, count in usage.items())
-        sentences.append(f"quotas of SageMaker: {words}")
+    if quotas := of.quotas(cluster):
+        sentences.append(quotas)
     capacity = _subnet_capacity(cluster)
     room = "" if capacity is None else f" of {capacity:,}"
     where = cluster.network.existing.subnet if cluster.network.existing else str(cluster.subnets.training)
@@ -131,27 +127,6 @@ def _descriptions(cluster: "ClusterFile") -> "list[Description]":
     from ultracluster import clusterfile, monitoring
 
     return [*clusterfile.describe(cluster), monitoring.describe(cluster)]
-
-
-def _vcpus(cluster: "ClusterFile") -> str:
-    from ultracluster.planning.capacity import OnDemand, vcpu_needs
-
-    rows = [(group.instance_type, group.capacity, group.count) for group in cluster.node_groups]
-    rows.append((cluster.service_type, OnDemand(), cluster.service_count))
-    return "; ".join(f"{vcpus:,} of {quota.name} ({quota.code})" for quota, vcpus in vcpu_needs(rows).items())
-
-
-def _cluster_usage(cluster: "ClusterFile") -> dict[str, int]:
-    """Return the nodes of each type that count against quotas of SageMaker: those of no training plan, and no Spot."""
-    from ultracluster.planning.capacity import OnDemand
-
-    rows = [(group.instance_type.name, group.count) for group in cluster.node_groups if group.capacity == OnDemand()]
-    if cluster.traits.name == "hyperpod-slurm":
-        rows += [(cluster.service_type.name, cluster.service_count), (cluster.hyperpod.controller, 1)]
-    usage = Counter[str]()
-    for type, count in rows:
-        usage[type] += count
-    return dict(usage)
 
 
 def _subnet_capacity(cluster: "ClusterFile") -> int | None:

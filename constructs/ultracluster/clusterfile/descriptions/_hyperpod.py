@@ -2,6 +2,7 @@
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile.descriptions._quotas import of_hyperpod
 
 title = "Slurm on SageMaker HyperPod"
 other_addresses = "login, controller"
@@ -17,6 +18,11 @@ def control_plane(cluster: ClusterFile) -> str:
 def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
     checks = cluster.hyperpod.deep_health_checks and group.gpus and not group.elastic
     return ["deep health checks at the start"] if checks else []
+
+
+def quotas(cluster: ClusterFile) -> str:
+    login, controller = (cluster.service_type.name, cluster.service_count), (cluster.hyperpod.controller, 1)
+    return of_hyperpod(cluster, (login, controller))
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

@@ -3,6 +3,7 @@
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.descriptions import _kubernetes
 from ultracluster.clusterfile.descriptions._hyperpod import group_details as group_details
+from ultracluster.clusterfile.descriptions._quotas import of_hyperpod
 
 title = "Kubernetes on SageMaker HyperPod"
 other_addresses = _kubernetes.other_addresses
@@ -14,3 +15,7 @@ def control_plane(cluster: ClusterFile) -> str:
     memory = "" if section.checkpoint_memory is None else f", {section.checkpoint_memory}% of memory for checkpoints"
     recovery = f"node recovery {'on' if section.node_recovery else 'off'}"
     return f"{_kubernetes.control_plane(cluster)}; {recovery}{memory}"
+
+
+def quotas(cluster: ClusterFile) -> str:
+    return of_hyperpod(cluster)

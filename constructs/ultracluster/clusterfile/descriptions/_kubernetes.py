@@ -6,6 +6,7 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.descriptions._capacity import end_of
+from ultracluster.clusterfile.descriptions._quotas import of_instances
 
 title = "Kubernetes on Amazon EKS"
 other_addresses = "pods, system nodes"
@@ -36,6 +37,10 @@ def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
     lines = [f"started by a schedule at {starts:%Y-%m-%d %H:%M} UTC"] if starts else []
     lines += [f"scaled to zero before {end.at:%Y-%m-%d %H:%M} UTC"] if end else []
     return [*_release(group, cluster), *lines]
+
+
+def quotas(cluster: ClusterFile) -> str:
+    return of_instances(cluster)
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

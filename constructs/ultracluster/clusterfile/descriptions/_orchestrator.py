@@ -25,6 +25,9 @@ class OrchestratorTexts(Protocol):
     def group_details(self, group: NodeGroup, cluster: ClusterFile) -> list[str]:
         """Describe how a node group grows, and how it ends."""
 
+    def quotas(self, cluster: ClusterFile) -> str:
+        """Describe the quotas that the nodes use; empty if there are none."""
+
     def new_control_plane(self, before: ClusterFile, after: ClusterFile) -> str:
         """Reason why an edit of the file creates another control plane, or an empty string."""
 

@@ -4,6 +4,7 @@ from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.descriptions._capacity import end_of
+from ultracluster.clusterfile.descriptions._quotas import of_instances
 from ultracluster.planning.capacity import segment
 
 title = "Slurm on AWS PCS"
@@ -32,6 +33,10 @@ def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
         drained = end.at - cluster.notifications.drain.timedelta
         details.append(f"drained from {drained:%Y-%m-%d %H:%M}, {end.words}")
     return details
+
+
+def quotas(cluster: ClusterFile) -> str:
+    return of_instances(cluster)
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

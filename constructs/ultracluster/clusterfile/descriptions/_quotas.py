@@ -1,0 +1,27 @@
+"""Quotas that the nodes of a cluster use."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.planning.capacity import OnDemand, vcpu_needs
+
+
+def of_instances(cluster: ClusterFile) -> str:
+    """Describe the vCPUs of all nodes, by quota of EC2."""
+    rows = [(group.instance_type, group.capacity, group.count) for group in cluster.node_groups]
+    rows.append((cluster.service_type, OnDemand(), cluster.service_count))
+    needs = vcpu_needs(rows).items()
+    return f"vCPUs: {'; '.join(f'{vcpus:,} of {quota.name} ({quota.code})' for quota, vcpus in needs)}"
+
+
+def of_hyperpod(cluster: ClusterFile, others: Iterable[tuple[str, int]] = ()) -> str:
+    """Describe the nodes by quota of SageMaker: those of node groups on demand, and others, by type and number."""
+    usage = Counter[str]()
+    for group in cluster.node_groups:
+        if isinstance(group.capacity, OnDemand):
+            usage[group.instance_type.name] += group.count
+    for name, count in others:
+        usage[name] += count
+    words = ", ".join(f"{count:,} of ml.{name} for cluster usage" for name, count in usage.items())
+    return f"quotas of SageMaker: {words}" if words else ""
