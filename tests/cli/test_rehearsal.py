@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import aws_cdk as cdk
 import pytest
@@ -122,6 +123,7 @@ def reasons(report: Report) -> str:
     return "\n".join(reason for step in report.steps for reason in step.reasons)
 
 
+@pytest.mark.usefixtures("kept_cli")
 def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> None:
     recorder = Recorder()
     report = rehearse(app=app_in(tmp_path, APP), listener=recorder)
@@ -181,25 +183,22 @@ def test_nothing_of_the_users_aws_reaches_the_cli(monkeypatch: pytest.MonkeyPatc
     assert variables["AWS_EC2_METADATA_DISABLED"] == "true"
 
 
-def test_requests_wait_for_a_local_cloud_that_starts_beside_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "real")
+def test_requests_wait_for_a_local_cloud_that_starts_beside_other_work() -> None:
     with LocalCloud(wait=False) as cloud:
-        # While moto is imported, the process has other variables.
-        assert "AWS_PROFILE" not in cloud.environment("us-east-2")
-        monkeypatch.delenv("AWS_PROFILE")
         assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"
 
 
-@pytest.mark.usefixtures("kept_cli")
-def test_a_package_that_is_missing_ends_the_rehearsal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_an_environment_in_which_a_package_of_the_cloud_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "cdk_rehearsal.rehearsal._server", raising=False)
     monkeypatch.setitem(sys.modules, "werkzeug.serving", None)
     with pytest.raises(RehearsalError, match=r"needs the package werkzeug\.serving"), LocalCloud():
         pass
-    app = written_app_in(tmp_path, assembly=broken)
-    report = rehearse(app=app, context={"cluster": str(FILE)}, region="us-east-2")
-    assert not report.ok
-    assert "needs the package werkzeug.serving" in reasons(report)
+    with LocalCloud(wait=False) as cloud:
+        with pytest.raises(RehearsalError, match=r"needs the package werkzeug\.serving"):
+            cloud.ready()
+        # No request waits.
+        with pytest.raises(OSError, match="refused"):
+            urlopen(cloud.endpoint)
     monkeypatch.undo()
     with LocalCloud() as cloud:
         assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"
