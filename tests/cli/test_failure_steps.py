@@ -36,6 +36,7 @@ def entry(action: Action, name: str = "Group", detail: str = "") -> Entry:
     )
 
 
+@pytest.mark.usefixtures("kept_cli")
 def test_a_protected_stack_fails_is_deployed_again_and_leaves_what_is_retained(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP)
     (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
