@@ -2,7 +2,7 @@
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.descriptions._quotas import of_hyperpod
+from ultracluster.clusterfile.descriptions._capacity import quotas_of_hyperpod
 
 title = "Slurm on SageMaker HyperPod"
 other_addresses = "login, controller"
@@ -22,7 +22,7 @@ def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
 
 def quotas(cluster: ClusterFile) -> str:
     login, controller = (cluster.service_type.name, cluster.service_count), (cluster.hyperpod.controller, 1)
-    return of_hyperpod(cluster, (login, controller))
+    return quotas_of_hyperpod(cluster, (login, controller))
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

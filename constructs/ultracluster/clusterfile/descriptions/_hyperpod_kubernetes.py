@@ -2,8 +2,8 @@
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.descriptions import _kubernetes
+from ultracluster.clusterfile.descriptions._capacity import quotas_of_hyperpod
 from ultracluster.clusterfile.descriptions._hyperpod import group_details as group_details
-from ultracluster.clusterfile.descriptions._quotas import of_hyperpod
 
 title = "Kubernetes on SageMaker HyperPod"
 other_addresses = _kubernetes.other_addresses
@@ -18,4 +18,4 @@ def control_plane(cluster: ClusterFile) -> str:
 
 
 def quotas(cluster: ClusterFile) -> str:
-    return of_hyperpod(cluster)
+    return quotas_of_hyperpod(cluster)

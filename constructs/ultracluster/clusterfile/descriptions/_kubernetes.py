@@ -5,8 +5,7 @@ from datetime import date
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.descriptions._capacity import end_of
-from ultracluster.clusterfile.descriptions._quotas import of_instances
+from ultracluster.clusterfile.descriptions._capacity import end_of, quotas_of_instances
 
 title = "Kubernetes on Amazon EKS"
 other_addresses = "pods, system nodes"
@@ -40,7 +39,7 @@ def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
 
 
 def quotas(cluster: ClusterFile) -> str:
-    return of_instances(cluster)
+    return quotas_of_instances(cluster)
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:
