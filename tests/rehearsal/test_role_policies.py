@@ -65,6 +65,24 @@ def test_a_role_alone_and_a_role_that_has_only_a_name_count_too(stacks: Stacks) 
     assert "Mine/A 6,1" in refusal.reason
 
 
+def test_a_name_in_stages_is_a_role_of_each() -> None:
+    first, second = {"A": policy(6000, "nodes", "a")}, {"B": policy(6000, "nodes", "b")}
+    stages = {"assembly-Dev/Compute": {"Resources": first}, "assembly-Prod/Compute": {"Resources": second}}
+    assert guard.refusals(stages) == []
+    (refusal,) = guard.refusals({"cdk.out/Compute": {"Resources": first}, "cdk.out/Other": {"Resources": second}})
+    assert refusal.reason.startswith("the inline policies of the role nodes have 12,")
+
+
+def test_a_character_counts_once(stacks: Stacks) -> None:
+    resources = {"Nodes": role(), "A": policy(0, NODES)}
+    statement = resources["A"]["Properties"]["PolicyDocument"]["Statement"]
+    for count, fits in ((9_000, True), (10_200, False)):
+        statement["Resource"] = "arn:aws:s3:::" + "\u00e9" * count
+        assert (guard.refusals({"": {"Resources": resources}}) == []) == fits
+        name = stacks.create(resources)
+        assert stacks.status(name) == ("CREATE_COMPLETE" if fits else "ROLLBACK_COMPLETE")
+
+
 def test_policies_of_several_stacks_count_together(stacks: Stacks) -> None:
     first = stacks.create({"Nodes": role(), "A": policy(6000, NODES, "a")}, Outputs=EXPORT)
     other = {"B": policy(6000, {"Fn::ImportValue": "mend:Role"}, "b")}

@@ -21,7 +21,8 @@ def role_problems(world: World, without: Container[Place]) -> Iterator[tuple[Pla
                 sizes.setdefault(role, {})[place] = inline_size(type, resource.get("Properties") or {})
     for role, parts in sizes.items():
         new = [place for place in parts if place not in without]
-        problem = role_problem(_name(role), {_name(place): size for place, size in parts.items()})
+        name = _name(role) if role[0] in world.templates else role[1]
+        problem = role_problem(name, {_name(place): size for place, size in parts.items()})
         if problem and new:
             yield max(new, key=lambda place: parts[place]), f"#/PolicyDocument: {problem}"
 
@@ -32,7 +33,8 @@ def _roles(world: World, place: Place, type: str) -> Iterator[Place]:
             if role.resource:
                 yield role.resource
         elif isinstance(role, str):
-            yield world.named("RoleName", role) or ("", role)
+            # Stages are in folders of their own, and mostly in accounts of their own: a name there is another role.
+            yield world.named("RoleName", role) or (place[0].rpartition("/")[0], role)
 
 
 def _name(place: Place) -> str:

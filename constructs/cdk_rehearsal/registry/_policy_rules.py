@@ -11,14 +11,14 @@ from cdk_rehearsal.registry._rule_values import ServiceRule, is_shown, items_at
 
 
 def no_longer(path: str, most: int, what: str, *, whitespace: bool = True) -> ServiceRule:
-    """Return a rule for the size of a JSON document, or text."""
+    """Return a rule for the size of a JSON document, or text: in bytes, or, without white space, in characters."""
 
     def rule(properties: Mapping[str, Any]) -> Iterator[str]:
         value = at(properties, path)
         if value is None or not is_shown(value):
             return
-        text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-        size = len((text if whitespace else re.sub(r"\s", "", text)).encode())
+        text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        size = len(text.encode() if whitespace else re.sub(r"\s", "", text))
         if size > most:
             yield f"#/{path.replace('.', '/')}: {what} has {size:,} characters; the quota is {most:,}"
 

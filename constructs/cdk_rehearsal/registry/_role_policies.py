@@ -6,6 +6,7 @@ See: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html 
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from cdk_rehearsal.registry._intrinsics import SUBSTITUTION
@@ -55,7 +56,9 @@ def role_problem(role: str, sizes: Mapping[str, int]) -> str | None:
 
 def _size(document: Any) -> int:
     shown = _shown(document)
-    text = shown if isinstance(shown, str) else json.dumps(shown, separators=(",", ":"), default=lambda _: "x")
+    # IAM counts characters, and a policy may have those up to U+00FF: none is escaped.
+    compact = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, default=lambda _: "x")
+    text = shown if isinstance(shown, str) else compact(shown)
     return len(re.sub(r"\s", "", text)) if document is not None else 0
 
 
