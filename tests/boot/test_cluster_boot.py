@@ -210,8 +210,8 @@ def test_login_nodes_with_efa_take_connections_too() -> None:
     [
         (", efa: false, client: {efa-interfaces: 2}", "client: configures EFA on nodes, and the file system has none"),
         (", backups: 91 d", "backups: daily backups are kept for whole days, 1 d to 90 d, got 91 d"),
-        (", mount: /opt/dlami/nvme", "mount: '/opt/dlami/nvme' is a directory of the system"),
-        (", mount: /tmp/fsx", "mount: '/tmp/fsx' is a directory of the system"),
+        (", mount: /opt/dlami/nvme", "mount: '/opt/dlami/nvme' is in /opt/dlami, whose directories belong"),
+        (", mount: /tmp/fsx", "mount: '/tmp/fsx' is in /tmp, whose directories belong"),
         (f", mount: /{'a' * 33}", "at most four deep and 32 characters each"),
         (", client: {bundle: {url: 's3://tools', sha256: x}}", "with a bucket and a key for s3://"),
         (f", client: {{bundle: {{url: 's3://tools/a?b', sha256: {SHA256}}}}}", "with a bucket and a key for s3://"),
