@@ -21,7 +21,7 @@ LUSTRE = "AWS::FSx::FileSystem"
 def refused(old: dict[str, Any], new: dict[str, Any], kind: str = LUSTRE) -> dict[str, str]:
     known = anywhere(kind)
     assert known is not None
-    return known.rejected(old, new, UPDATE_RULES)
+    return known.rejected(known.normal(old), known.normal(new), UPDATE_RULES)
 
 
 def file_system(capacity: Any, tier: Any = 1000, *, efa: Any = True, **more: Any) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def test_what_replaces_a_home_and_what_does_not() -> None:
     def replaced(kind: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         known = anywhere(kind)
         assert known is not None
-        return known.replaced_by(old, new)
+        return known.replaced_by(known.normal(old), known.normal(new))
 
     def zfs(**config: Any) -> dict[str, Any]:
         return {**openzfs(256), "OpenZFSConfiguration": {"DeploymentType": "SINGLE_AZ_HA_2", **config}}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]  # no stubs
@@ -17,7 +18,18 @@ _QUOTED = re.compile(r"""#.*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
 def rule_groups(properties: Mapping[str, Any]) -> Iterator[str]:
     """Check the structure of rule groups, and the brackets of their expressions."""
     # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html
-    document = yield from _document(properties, "Data", "groups")
+    text = text_at(properties, "Data")
+    yield from _group_problems(text) if text is not None else ()
+
+
+@lru_cache(maxsize=64)
+def _group_problems(text: str) -> tuple[str, ...]:
+    """Return the problems of a file of rules: a comparison reads the same files on both sides."""
+    return tuple(_problems_of_groups(text))
+
+
+def _problems_of_groups(text: str) -> Iterator[str]:
+    document = yield from _document(text, "Data", "groups")
     groups: Any = document.get("groups") if document else None
     names = [group.get("name") for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
     for twice in sorted({name for name in names if isinstance(name, str) and names.count(name) > 1}):
@@ -38,9 +50,10 @@ def rule_groups(properties: Mapping[str, Any]) -> Iterator[str]:
 def alert_manager(properties: Mapping[str, Any]) -> Iterator[str]:
     """Check that the definition of an alert manager has its configuration."""
     # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-config.html
-    if "AlertManagerDefinition" not in properties:
+    text = text_at(properties, "AlertManagerDefinition")
+    if text is None:
         return
-    document = yield from _document(properties, "AlertManagerDefinition", "alertmanager_config")
+    document = yield from _document(text, "AlertManagerDefinition", "alertmanager_config")
     try:
         config = yaml.load(str(document["alertmanager_config"]), Loader=_LOADER) if document else None
     except yaml.YAMLError as error:
@@ -65,10 +78,7 @@ def alert_manager(properties: Mapping[str, Any]) -> Iterator[str]:
         routes += below if isinstance(below, list) else []
 
 
-def _document(properties: Mapping[str, Any], name: str, key: str) -> Generator[str, None, dict[str, Any] | None]:
-    text = text_at(properties, name)
-    if text is None:
-        return None
+def _document(text: str, name: str, key: str) -> Generator[str, None, dict[str, Any] | None]:
     try:
         document = yaml.load(text, Loader=_LOADER)
     except yaml.YAMLError as error:

@@ -121,7 +121,7 @@ class ResourceType:
         return paths + [fact.path.split(".") for fact in REPLACES.get(self.name, ())]
 
     def normal(self, properties: Any) -> Any:
-        """Return properties in the form in which they are compared: see `normal`."""
+        """Return properties in normal form, in which they are compared: all that take `old` and `new` need it."""
         return normal(properties, self.body, self.follow)
 
     def replaced_by(self, old: Any, new: Any) -> list[str]:
@@ -130,23 +130,23 @@ class ResourceType:
 
     def rejected(self, old: Any, new: Any, update_rules: UpdateRules = NO_RULES) -> dict[str, str]:
         """Return the changed properties that the service cannot update, with the reason: the update fails."""
-        return rejections(self.name, self.normal(old), self.normal(new), update_rules)
+        return rejections(self.name, old, new, update_rules)
 
     def losses(self, old: Any, new: Any) -> dict[str, str]:
         """Return the changed properties by which an update in place deletes data, with the reason."""
-        return losses(self.name, self.normal(old), self.normal(new))
+        return losses(self.name, old, new)
 
     def unavailable(self, old: Any, new: Any) -> dict[str, str]:
         """Return the changed properties that make the resource unavailable meanwhile, with the reason."""
-        return unavailable(self.name, self.normal(old), self.normal(new))
+        return unavailable(self.name, old, new)
 
     def fewer_nodes(self, old: Any, new: Any) -> dict[str, str]:
         """Return the properties by which a group of nodes shrinks, with the reason."""
-        return fewer_nodes(self.name, self.normal(old), self.normal(new))
+        return fewer_nodes(self.name, old, new)
 
     def undocumented(self, old: Any, new: Any) -> dict[str, str]:
         """Return the changes of a group of nodes whose effect AWS does not document, with the reason."""
-        return undocumented(self.name, self.normal(old), self.normal(new))
+        return undocumented(self.name, old, new)
 
     def replaces_nodes(self, path: str) -> str:
         """Return how a change of the property at a dotted path replaces nodes, or an empty string."""
@@ -160,8 +160,7 @@ class ResourceType:
         return self._changed(_paths(self.body.get("conditionalCreateOnlyProperties", [])), old, new)
 
     def _changed(self, paths: list[list[str]], old: Any, new: Any) -> list[str]:
-        before, after = self.normal(old), self.normal(new)
-        return [".".join(path) for path in paths if list(values(before, path)) != list(values(after, path))]
+        return [".".join(path) for path in paths if list(values(old, path)) != list(values(new, path))]
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6, most: int = 1) -> str:

@@ -51,6 +51,11 @@ class Blueprint:
     replace_policy: str = "Delete"
     path: str = ""
 
+    @property
+    def normal(self) -> Any:
+        """Properties in the form in which a type compares them."""
+        return self.type.normal(self.properties)
+
     def changed(self, properties: dict[str, Any]) -> list[str]:
         """Names of the top-level properties that differ from these."""
         return sorted(

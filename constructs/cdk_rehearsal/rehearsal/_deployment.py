@@ -109,11 +109,10 @@ class Deployment:
                 f"Update of resource type is not permitted: {blueprint.logical_id} was {old.blueprint.type_name}, "
                 f"is to be {blueprint.type_name}"
             )
-        before, after = old.blueprint.properties, blueprint.properties
-        if before == after:
+        if old.blueprint.properties == blueprint.properties:
             self.created[blueprint.logical_id] = replace(old, blueprint=blueprint)
             return
-        why = blueprint.type.replaced_by(before, after)
+        why = blueprint.type.replaced_by(old.blueprint.normal, blueprint.normal)
         action = "Update:Replace" if why else "Update:Modify"
         self._check_policy(action, blueprint.logical_id, blueprint.type_name)
         if why:
@@ -166,11 +165,11 @@ class Deployment:
         return True
 
     def _update(self, blueprint: Blueprint, old: Resource) -> None:
-        if why := self._refused(old.blueprint.properties, blueprint):
+        if why := self._refused(old.blueprint, blueprint):
             raise ResourceError(why)
         self._inventory.check(blueprint)
         changed = blueprint.changed(old.blueprint.properties)
-        if maybe := blueprint.type.maybe_replaced_by(old.blueprint.properties, blueprint.properties):
+        if maybe := blueprint.type.maybe_replaced_by(old.blueprint.normal, blueprint.normal):
             self._inventory.journal.note(
                 f"{self._stack.name}/{blueprint.logical_id}: a change of {', '.join(maybe)} may replace the "
                 f"{blueprint.type_name} on AWS; the rehearsal changed it in place"
@@ -181,7 +180,7 @@ class Deployment:
 
         def undo() -> None:
             self._event(old.blueprint, old.physical_id, "UPDATE_IN_PROGRESS")
-            if why := self._refused(resource.blueprint.properties, old.blueprint):
+            if why := self._refused(resource.blueprint, old.blueprint):
                 # The resource keeps what the update gave it.
                 self._old[blueprint.logical_id] = resource
                 self._event(old.blueprint, old.physical_id, "UPDATE_FAILED", why)
@@ -196,9 +195,9 @@ class Deployment:
         self._event(blueprint, resource.physical_id, "UPDATE_COMPLETE")
         self._inventory.journal.record(Action.REPLACE if moved else Action.UPDATE, resource, ", ".join(changed))
 
-    def _refused(self, before: dict[str, Any], expected: Blueprint) -> str:
+    def _refused(self, before: Blueprint, expected: Blueprint) -> str:
         """Return why the service refuses an update in place, or an empty string."""
-        refused = expected.type.rejected(before, expected.properties, self._inventory.update_rules)
+        refused = expected.type.rejected(before.normal, expected.normal, self._inventory.update_rules)
         why = "; ".join(f"{path}: {reason}" for path, reason in refused.items())
         return f"{expected.type_name} refuses the update: {why}" if why else ""
 

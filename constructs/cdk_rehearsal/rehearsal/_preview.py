@@ -59,12 +59,11 @@ def preview(
         if before == after:
             created[logical_id] = resource
             continue
-        replaced = resource.blueprint.type.replaced_by(before, after)
+        type, sides = resource.blueprint.type, (resource.blueprint.normal, resource.blueprint.type.normal(after))
+        replaced = type.replaced_by(*sides)
         if not replaced:
             created[logical_id] = resource
-        changes.append(
-            _modification(resource, after, replaced, resource.blueprint.type.maybe_replaced_by(before, after))
-        )
+        changes.append(_modification(resource, after, replaced, type.maybe_replaced_by(*sides)))
     for logical_id in reversed(old):
         if logical_id not in expected:
             resource = old[logical_id]
