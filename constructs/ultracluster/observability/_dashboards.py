@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ultracluster.rules import Message, error
@@ -38,9 +39,13 @@ def fitted(dashboards: Mapping[str, str], plugin: str) -> dict[str, str]:
         dashboards: The JSON of each, by uid.
         plugin: Id of the plugin.
     """
-    return {
-        uid: json.dumps(_fitted(json.loads(text), plugin), sort_keys=True) for uid, text in sorted(dashboards.items())
-    }
+    return {uid: _fitted_text(text, plugin) for uid, text in sorted(dashboards.items())}
+
+
+@lru_cache(maxsize=128)
+def _fitted_text(text: str, plugin: str) -> str:
+    """Return a dashboard; the clusters of an app have the same ones."""
+    return json.dumps(_fitted(json.loads(text), plugin), sort_keys=True)
 
 
 def _fitted(node: Any, plugin: str) -> Any:

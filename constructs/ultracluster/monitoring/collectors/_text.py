@@ -8,6 +8,7 @@ from typing import Any
 from ultracluster.rules import Message, error
 
 _LABEL = error("metrics-name", "Names of clusters and node groups are labels of their metrics.")
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
@@ -28,32 +29,33 @@ class RenderedYaml(str):
 
 def block_yaml(value: Any) -> RenderedYaml:
     """Return a YAML document of mappings, lists and plain values; strings are quoted as in JSON."""
-    text = RenderedYaml("\n".join(_lines(value)) + "\n")
+    lines: list[str] = []
+    _add(lines, value, "", "")
+    text = RenderedYaml("\n".join(lines) + "\n")
     text.document = value
     return text
 
 
-def _lines(value: Any) -> list[str]:
-    if isinstance(value, Mapping) and value:
-        return [line for key, item in value.items() for line in _entry(f"{_scalar(key)}:", item)]
-    if isinstance(value, Sequence) and not isinstance(value, str) and value:
-        return [line for item in value for line in _item(item)]
-    return [_scalar(value)]
-
-
-def _entry(head: str, item: Any) -> list[str]:
-    if isinstance(item, Mapping | Sequence) and not isinstance(item, str) and item:
-        return [head, *(f"  {line}" for line in _lines(item))]
-    return [f"{head} {_scalar(item)}"]
-
-
-def _item(item: Any) -> list[str]:
-    first, *rest = _lines(item)
-    return [f"- {first}", *(f"  {line}" for line in rest)]
+def _add(lines: list[str], value: Any, head: str, margin: str) -> None:
+    """Add the lines of a value, the first after `head`, the others after `margin`."""
+    if isinstance(value, str) or not value or not isinstance(value, Mapping | Sequence):
+        lines.append(f"{head}{_scalar(value)}")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            name, head = f"{head}{_scalar(key)}:", margin
+            if isinstance(item, str) or not item or not isinstance(item, Mapping | Sequence):
+                lines.append(f"{name} {_scalar(item)}")
+            else:
+                lines.append(name)
+                _add(lines, item, f"{margin}  ", f"{margin}  ")
+    else:
+        for item in value:
+            _add(lines, item, f"{head}- ", f"{margin}  ")
+            head = margin
 
 
 def _scalar(value: Any) -> str:
     plain = isinstance(value, str) and value.replace("_", "").isalnum() and value[0].isalpha()
     if plain and value.lower() not in {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}:
         return str(value)
-    return json.dumps(value, ensure_ascii=False)
+    return _encode(value)
