@@ -1,8 +1,10 @@
 """Hooks of MkDocs: pages of the Python API, and links to files outside docs."""
 
+import gc
 import os
 import re
 from pathlib import PurePosixPath
+from typing import Literal
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -11,6 +13,12 @@ from mkdocs.structure.pages import Page
 from docs_reference import package_pages
 
 _LINK = re.compile(r"\]\((\.\./[^)#]+)(#[^)]*)?\)")
+
+
+def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+    """Let a build keep its memory until it ends: the collector takes a sixth of its time."""
+    if command == "build":
+        gc.disable()
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

@@ -5,6 +5,7 @@ of single resources. So a resource that several templates have is checked once, 
 left out: this takes a fifth of the time, and gives the same findings.
 """
 
+import gc
 import json
 import os
 import sys
@@ -37,6 +38,7 @@ def distinct(files: list[str]) -> list[dict[str, Any]]:
 
 
 def main(files: list[str]) -> None:
+    gc.disable()  # it takes a third of the time
     with TemporaryDirectory() as folder:
         for number, resources in enumerate(distinct(files)):
             Path(folder, f"{number}.json").write_text(json.dumps({"Resources": resources}))
