@@ -17,7 +17,7 @@ _LEFT_OUT = (
     "test",
     "tests",
     "idlelib",
-    "tkinter",
+    "*tkinter*",
     "ensurepip",
     "pydoc_data",
     "lib2to3",
@@ -46,6 +46,9 @@ def write_base(directory: Path) -> None:
     (root / "tmp").mkdir()
     for name, program in (*zip(_PROGRAMS, programs, strict=True), ("python3", python)):
         shutil.copy(program, root / "usr/bin" / name)
+    # Builders copy each layer several times, and compress it: symbols are half of it.
+    files = [*(path for path in root.glob("**/*.so*") if path.is_file()), *(root / "usr/bin").iterdir()]
+    subprocess.run(["strip", "--strip-unneeded", *files], check=True)
     # Debian's Python reads dist-packages only.
     paths = f"PYTHONHOME={sys.base_prefix} PYTHONPATH={stdlib}/site-packages"
     environment = f"PATH=/usr/bin {paths} PIP_NO_INDEX=1 PIP_FIND_LINKS=/wheels"
