@@ -199,7 +199,9 @@ def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
         run.kill(rank=0)
         until_killed.close()
         run.reached(20)
-        slurm.until("a later checkpoint is reported", lambda: run.metrics().get("train_step", 0) >= 15)
+        slurm.until("the second process reports", lambda: run.metrics().get("train_step", 0) >= 15)
+        # It may write the metrics of step 15 before the checkpoint of that step is complete.
+        slurm.until("a later checkpoint is reported", lambda: "train_checkpoint_seconds" in run.metrics())
         metrics = run.metrics()
         slurm.run("scancel", "--batch", "--signal=USR1", run.id)
         slurm.until("a checkpoint is requested", (run.here / "checkpoints/checkpoint-request").exists)
