@@ -123,7 +123,7 @@ replace_files() {
     # What the last version had, and this one has not.
     if [ -e "$kept/files" ]; then
         while read -r file; do
-            grep -qxF "$file" "$new/files" || rm -f "${root:?}/$file"
+            grep -qxF "$file" "$new/files" || rm -f "$root/$file"
         done <"$kept/files"
     fi
     exec 9>&-
