@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.nccl_output import ras_document
-from support.node_boot import Node
+from support.node_boot import SLURM, Node
 from support.ports import free_ports
 from support.waiting import wait_until
 from ultracluster.boot import scripts
@@ -311,15 +311,68 @@ def test_an_older_nccl_without_json_gives_no_sample(node: Node) -> None:
     assert not [name for name in samples(node) if "nccl_ras" in name]
 
 
-def test_login_nodes_report_whose_the_running_jobs_are(node: Node) -> None:
-    squeue = node.file("/squeue", '#!/bin/bash\necho "7|ada|nlp|train|a b|c\\"d"\necho broken\n')
-    squeue.chmod(0o755)
-    (node.bin / "squeue").symlink_to(squeue)
+QUEUE = (*ARGUMENTS, "--queue", "yes")
+JOB_INFO = 'ultracluster_slurm_job_info{job_id="7",user="ada",account="nlp",partition="train",name="a_b_c_d"}'
+SQUEUE_STATE = 'ultracluster_software_ok{item="squeue"}'
+
+
+def squeue(node: Node, folder: str, *lines: str) -> None:
+    """Install the program into a folder of the node, which is not on the path of the collectors."""
+    answer = lines or ('echo "7|ada|nlp|train|a b|c\\"d"', "echo broken")
+    node.file(f"{folder}/bin/squeue", "\n".join(["#!/bin/bash", *answer, ""])).chmod(0o755)
+
+
+def runs(node: Node, daemon: str) -> None:
+    """Let a daemon of Slurm run whose unit is not slurmd.service."""
+    node.says("slurmd", "99")
+    node.file("/proc/99/cmdline", "")
+    (node.root / "proc/99/exe").symlink_to(daemon)
+
+
+@pytest.mark.parametrize("daemon", ["slurmd.service", "sackd"])
+def test_login_nodes_of_pcs_report_whose_the_running_jobs_are(node: Node, daemon: str) -> None:
+    """AWS PCS has no program of Slurm on the path, and those of other releases beside the one that runs."""
+    squeue(node, SLURM)
+    squeue(node, "/opt/aws/pcs/scheduler/slurm-24.11", "exit 1")
+    node.with_slurm() if daemon == "slurmd.service" else runs(node, f"{SLURM}/sbin/{daemon}")
     assert not [name for name in samples(node) if "slurm_job_info" in name]
-    result = samples(node, *ARGUMENTS, "--queue", "yes")
-    assert [name for name in result if "slurm_job_info" in name] == [
-        'ultracluster_slurm_job_info{job_id="7",user="ada",account="nlp",partition="train",name="a_b_c_d"}'
-    ]
+    assert [name for name in samples(node, *QUEUE) if "slurm_job_info" in name] == [JOB_INFO]
+    assert samples(node, *QUEUE)[SQUEUE_STATE] == 1
+
+
+def test_login_nodes_of_hyperpod_and_images_with_slurm_on_the_path_do_too(node: Node) -> None:
+    squeue(node, "/opt/slurm")
+    assert JOB_INFO in samples(node, *QUEUE)
+    squeue(node, "/opt/slurm", "exit 1")
+    squeue(node, "/usr")
+    (node.bin / "squeue").symlink_to(node.root / "usr/bin/squeue")
+    assert JOB_INFO in samples(node, *QUEUE)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ((), "failed: there is no squeue"),
+        (
+            ('echo "slurm_load_jobs error: Unable to contact slurm controller" >&2', "exit 1"),
+            "failed: squeue does not answer: slurm_load_jobs error: Unable to contact slurm controller",
+        ),
+    ],
+    ids=["missing", "no controller"],
+)
+def test_a_login_node_whose_jobs_cannot_be_read_reports_that(node: Node, lines: tuple[str, ...], reason: str) -> None:
+    """Without the jobs, JobLost cannot fire: that is an alert of its own, SoftwareMissing."""
+    if lines:
+        squeue(node, "/opt/slurm", *lines)
+    for _ in range(2):
+        result = samples(node, *QUEUE)
+    assert not [name for name in result if "slurm_job_info" in name]
+    assert (result[SQUEUE_STATE], node.read("/run/ultracluster/software/squeue")) == (0, f"{reason}\n")
+    squeue(node, "/opt/slurm")
+    for _ in range(2):
+        result = samples(node, *QUEUE)
+    assert result[SQUEUE_STATE] == 1
+    assert JOB_INFO in result
 
 
 def test_a_node_reports_its_place_in_the_network(node: Node) -> None:

@@ -58,6 +58,17 @@ def test_only_login_nodes_scrape_the_controller() -> None:
     assert "slurm" not in "".join(silent.units)
 
 
+@pytest.mark.parametrize("more", ["", "slurm: {metrics: false}\n", "slurm: {version: '25.05'}\n"])
+def test_login_nodes_report_the_running_jobs_of_every_release(more: str) -> None:
+    """JobLost needs them, also where the controller serves no metrics."""
+    result = cluster(more)
+    (login,) = slurm_collectors(result, LOGIN)
+    assert " --queue yes\n" in "".join(file.text for file in login.files)
+    group = result.node_groups[0]
+    (boot,) = slurm_collectors(result, group.instance_type, group=group.name, layout=group.layout)
+    assert "--queue" not in "".join(file.text for file in boot.files if "collect-textfiles" in file.path)
+
+
 def test_the_port_is_open_to_nodes_and_file_servers_and_to_no_range_of_addresses() -> None:
     result = templates(cluster())
     (pcs,) = [item["Properties"] for item in result["llama-Cluster"]["Resources"].values()

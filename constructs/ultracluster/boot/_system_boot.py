@@ -1,6 +1,6 @@
 """System settings of every Slurm node: kernel parameters, updates, slurmd's restarts, a check of Pyxis."""
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, slurmd_drop_in, unit_file
 
 #: The unit that checks Enroot and Pyxis before slurmd starts; what it found is in
 #: `/run/ultracluster/containers`: `ok`, `none: ...` where the image has neither, or `failed: REASON`.
@@ -29,9 +29,14 @@ Unattended-Upgrade::Package-Blacklist {
 };
 """
 
+# The programs of each release are in a folder of their own, and AWS's own examples add it to the path of each shell:
+# https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/USER-MANAGEMENT.md (commit 95b939c of
+# 2026-07-23, read 2026-11-27). `sudo -i` reads this file too.
+_PROFILE = "command -v sbatch >/dev/null || PATH=$PATH:/opt/aws/pcs/scheduler/slurm-{version}/bin\n"
+
 
 def system_boot(*, slurm_version: str) -> NodeBoot:
-    """Return the kernel settings, which `boot_script` applies, and the check of Enroot and Pyxis.
+    """Return the kernel settings, which `boot_script` applies, the path of shells, and the check of Enroot and Pyxis.
 
     Args:
         slurm_version: Slurm release of the cluster, such as `25.11`: Pyxis must be built for it.
@@ -40,7 +45,6 @@ def system_boot(*, slurm_version: str) -> NodeBoot:
     command = f"ExecStart=-{PROGRAM}containers --slurm {slurm_version}"
     check = oneshot(
         "Check Enroot and Pyxis",
-        unit=("Before=slurmd.service",),
         service=("RemainAfterExit=yes", command, "TimeoutStartSec=1min"),
     )
     return NodeBoot(
@@ -48,8 +52,10 @@ def system_boot(*, slurm_version: str) -> NodeBoot:
             NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL),
             NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART),
             NodeFile(path="/etc/apt/apt.conf.d/90ultracluster", text=_UNATTENDED_UPGRADES),
+            NodeFile(path="/etc/profile.d/ultracluster-slurm.sh", text=_PROFILE.format(version=slurm_version)),
             program("containers", in_place=True),
             unit_file(CONTAINERS_UNIT, check),
+            *slurmd_drop_in("ultracluster-containers", f"[Unit]\nAfter={CONTAINERS_UNIT}\n"),
         ),
         units=(CONTAINERS_UNIT,),
     )

@@ -37,6 +37,8 @@ def slurm_collectors(
             profile=profile,
             # Login nodes are always up; recording rules take one series of several.
             slurm=group == LOGIN and cluster.slurm_metrics,
+            # squeue prints the jobs of every release, also where the controller serves no metrics.
+            queue=group == LOGIN,
         )
     ]
 

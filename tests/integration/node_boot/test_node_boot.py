@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.node_boot import Node
+from support.node_boot import SLURM, Node
 from ultracluster.boot import BootScript, Mount, NodeBoot, NodeFile, boot_script, system_boot
 from ultracluster.boot._lifecycle_script import MOST_SCRIPT_BYTES
 
@@ -210,3 +211,20 @@ def test_updates_leave_kernel_and_driver_as_the_lustre_client_needs_them(tmp_pat
     # As unattended-upgrades does.
     kept = {name for name in UPGRADES for pattern in patterns if re.match(pattern, name)}
     assert kept == set(UPGRADES) - {"openssl", "linux-libc-dev", "nvidiaish"}
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_login_shells_find_the_programs_of_the_release_unless_the_image_has_them_on_the_path(
+    tmp_path: Path, shell: str
+) -> None:
+    (profile,) = (file for file in system_boot(slurm_version="25.11").files if "profile.d" in file.path)
+    (tmp_path / "profile.sh").write_text(profile.text)
+
+    def path(*folders: Path) -> str:
+        path = ":".join(map(str, folders))
+        command = [str(shutil.which(shell)), "-euc", '. "$0" && echo "$PATH"', tmp_path / "profile.sh"]
+        return subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert path(tmp_path) == f"{tmp_path}:{SLURM}/bin"
+    (tmp_path / "sbatch").touch(mode=0o755)
+    assert path(tmp_path) == str(tmp_path)

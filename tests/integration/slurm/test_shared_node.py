@@ -59,6 +59,10 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
         alone = apart
         (directories / alone / "output").touch()
         assert list(new_lines(root, {})) == []
-        queue = slurm.run("squeue", "--noheader", "--states=RUNNING", "--format=%A|%u|%a|%P|%j")
+        # As a login node has it: squeue is beside the slurmd that runs, and not on the path.
+        arguments = ("--gpus", "8", "--efa", "16", "--counters", "", "--queue", "yes")
+        done = slurm.made[name].run("node-metrics", *arguments, SLURM_CONF=slurm.environment["SLURM_CONF"])
+        assert done.returncode == 0, done.stderr
         account = slurm.run("squeue", "--noheader", f"--jobs={alone}", "--Format=Account").strip()
-        assert queue == f"{alone}|{getpass.getuser()}|{account}|{cluster.queues[0].name}|wrap"
+        labels = f'job_id="{alone}",user="{getpass.getuser()}",account="{account}",partition="{cluster.queues[0].name}"'
+        assert f'ultracluster_slurm_job_info{{{labels},name="wrap"}} 1\n' in slurm.made[name].read(METRICS)

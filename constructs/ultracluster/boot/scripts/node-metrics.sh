@@ -23,6 +23,7 @@ shopt -s nullglob
 root=${ULTRACLUSTER_ROOT:-}
 out=${ULTRACLUSTER_TEXTFILES:-$root/var/lib/node_exporter/textfile_collector}
 job_metrics=$root/var/lib/ultracluster/job-metrics
+software=$root/run/ultracluster/software
 gpus="" efa="" counters="" name="" queue="" nvswitch="" nvlink_xids="" nvlink_harmless=""
 
 usage() {
@@ -113,14 +114,14 @@ is_ok() { if [[ $1 == ok || $1 == ok:* ]]; then echo 1; else echo 0; fi; }
 
 # Export the states of install-software.sh. An image with all software has none.
 software() {
-    local file text check=$root/usr/local/sbin/ultracluster-software-check checked=$root/run/ultracluster/software/.checked
+    local file text check=$root/usr/local/sbin/ultracluster-software-check checked=$software/.checked
     # Versions change with an installation or a boot: once an hour.
     if [ -x "$check" ] && [ $((EPOCHSECONDS - $(stat -c %Y "$checked" 2>/dev/null || echo 0))) -ge 3600 ]; then
         "$check" --state >/dev/null 2>&1 || true
         touch "$checked" 2>/dev/null || true
     fi
     family ultracluster_software_ok gauge "Whether the software is installed."
-    for file in "$root"/run/ultracluster/software/*; do
+    for file in "$software"/*; do
         read -r text <"$file" 2>/dev/null || text=""
         printf 'ultracluster_software_ok{item="%s"} %d\n' "$(clean "${file##*/}")" "$(is_ok "$text")"
     done
@@ -250,17 +251,27 @@ lustre() {
 
 # Whose the running jobs are: one call a run, on login nodes. A name may contain any character, so it is the last field.
 queue() {
-    local id user account partition title
+    local squeue lines id user account partition title
     [ "$queue" = yes ] || return 0
-    command -v squeue >/dev/null || return 0
     family ultracluster_slurm_job_info gauge "User, account, partition and name of a running job."
+    squeue=$(slurm_program squeue) || { queue_state "failed: there is no squeue" && return; }
+    lines=$(timeout 20 "$squeue" --noheader --states=RUNNING --format='%A|%u|%a|%P|%j' 2>&1) || {
+        queue_state "failed: squeue does not answer: ${lines##*$'\n'}" && return
+    }
+    queue_state ok
     while IFS='|' read -r id user account partition title; do
         [[ $id =~ ^[0-9]+$ ]] || continue
         printf 'ultracluster_slurm_job_info{job_id="%s",user="%s",account="%s",partition="%s",name="%s"} 1\n' "$id" \
             "$(clean "$user")" "$(clean "$account")" "$(clean "$partition")" "$(clean "${title:0:100}")"
-    done < <(timeout 20 squeue --noheader --states=RUNNING --format='%A|%u|%a|%P|%j' 2>/dev/null)
+    done <<<"$lines"
 }
 
+# Write the state of the item squeue, which the next run exports. Without its jobs, alerts of lost jobs cannot fire.
+queue_state() {
+    mkdir -p "$software" && printf '%s\n' "$1" >"$software/.squeue" && mv "$software/.squeue" "$software/squeue"
+}
+
+#INCLUDE slurm-program.sh
 #INCLUDE job-metrics.sh
 # Delete the directories of jobs that the epilog could not: the node has restarted. The prolog records a job first.
 # Files of metrics from before the boot are of writers that may be gone: nobody would renew them.

@@ -159,8 +159,8 @@ NODE_ALERTS = (
         summary="{{ $labels.item }} could not be installed or updated, or is too old, on node {{ $labels.instance }}",
         description="AWS's image lacks this software, and its installation at the boot of the node failed. Without "
         "enroot and pyxis jobs in containers fail, without an exporter its metrics are missing; other jobs run. The "
-        "item node-scripts is an update of checks and collectors: the node keeps the old ones. The items driver, "
-        "efa-installer, libfabric, aws-ofi-nccl and gdrcopy are of the image, and older than the type needs.",
+        "item node-scripts is an update of checks and collectors: the node keeps the old ones. Without squeue JobLost "
+        "cannot fire. driver, efa-installer, libfabric, aws-ofi-nccl, gdrcopy are the image's, and too old.",
         diagnosis=(
             "`cat /run/ultracluster/software/ITEM` on the node: it has the reason.",
             "`/var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-software.log`: the whole log; of "
@@ -169,8 +169,8 @@ NODE_ALERTS = (
         actions=(
             "`ultracluster image bundle FILE` fills the cluster's bucket; then restart the node.",
             "If the publisher's file has another checksum, take an image that has the software.",
-            "For software that is older than the type needs: take a newer image.",
             "For node-scripts: correct the parameter or the role, and `systemctl start ultracluster-node-scripts`.",
+            "For squeue: sackd or slurmd must run there, and the controller answer. For what is older: a newer image.",
         ),
         rationale="It is 0 or 1.",
     ),

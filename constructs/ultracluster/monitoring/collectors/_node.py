@@ -94,6 +94,7 @@ def node_collectors(
     to: RemoteWrite,
     profile: Profile = Profile.STANDARD,
     slurm: bool = False,
+    queue: bool = False,
 ) -> NodeBoot:
     """Return the files and units that send a node's metrics.
 
@@ -109,6 +110,7 @@ def node_collectors(
         to: Where the samples go.
         profile: Metrics profile.
         slurm: The node also scrapes Slurm's controller, as login nodes do.
+        queue: The node also reports the running jobs of Slurm and their users, as login nodes do.
 
     Raises:
         Refusal: If a name is not a valid label, or `efa_devices` is below 0.
@@ -132,7 +134,7 @@ def node_collectors(
         _command(
             "textfiles",
             f"{_BIN}node-metrics {textfile_arguments(instance_type, efa_devices, profile)}"
-            + (" --queue yes" if slurm else ""),
+            + (" --queue yes" if queue else ""),
         ),
         _service("textfiles", "Metrics that node_exporter does not have", once=True),
         _timer("textfiles", "Metrics that node_exporter does not have"),
