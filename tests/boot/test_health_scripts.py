@@ -13,7 +13,7 @@ import pytest
 from support.node_boot.gpu_node import BIN, P5EN, GpuNode
 from support.waiting import wait_until
 from ultracluster.boot import health_boot, health_settings
-from ultracluster.catalogue.ec2 import INSTANCE_TYPES
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES, instance_type
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy, nvlink5_words
 
 GB200 = INSTANCE_TYPES["p6e-gb200.36xlarge"]
@@ -245,11 +245,31 @@ def test_mounts_that_are_broken_or_unchecked_drain(node: GpuNode) -> None:
     assert node.call("health-check").returncode == 0
 
 
-@pytest.mark.parametrize("hanging", ["smi-gpus", "smi-nvlink", "journalctl"])
+@pytest.mark.parametrize(
+    "state",
+    # Without a fabric manager, while it registers the GPU, and after it failed to: the links are up in each.
+    ["Not Started, N/A", "In Progress, N/A", "Completed, Insufficient Resources", "Completed, Unknown Error"],
+)
+@pytest.mark.parametrize("name", ["p5en.48xlarge", "p6e-gb200.36xlarge"])
+def test_a_gpu_that_is_not_in_the_fabric_of_its_switches_drains(tmp_path: Path, name: str, state: str) -> None:
+    """CUDA fails there with error 802, in each job that the idle node takes."""
+    node = GpuNode(tmp_path, instance_type=INSTANCE_TYPES[name])
+    node.fabric(INSTANCE_TYPES[name].gpus, gpu3=state)
+    assert refusal(node) == f"GPU 3 is not in the NVLink fabric: {state}"
+
+
+def test_a_type_without_switches_is_not_asked_about_a_fabric(tmp_path: Path) -> None:
+    node = GpuNode(tmp_path, instance_type=instance_type("g6e.48xlarge"), efa=4)
+    node.fabric(gpu3="In Progress, N/A")
+    assert node.call("health-check").returncode == 0, node.health("devices")
+    assert not [call for call in node.calls("nvidia-smi") if "fabric" in call]
+
+
+@pytest.mark.parametrize("hanging", ["smi-gpus", "smi-nvlink", "smi-fabric", "journalctl"])
 def test_a_command_that_hangs_is_a_reason_within_seconds(node: GpuNode, hanging: str) -> None:
-    what = {"smi-gpus": "nvidia-smi", "smi-nvlink": "nvidia-smi nvlink", "journalctl": "the kernel's log"}[hanging]
+    what = {"smi-gpus": "nvidia-smi", "smi-nvlink": "nvidia-smi nvlink", "journalctl": "the kernel's log"}
     node.says("hang", hanging)
-    assert f"{what} does not answer within 1 s" in refusal(node, **SHORT)
+    assert f"{what.get(hanging, 'nvidia-smi about the fabric')} does not answer within 1 s" in refusal(node, **SHORT)
 
 
 def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode) -> None:
@@ -402,12 +422,19 @@ def test_a_full_disk_does_not_turn_a_report_into_a_drain(node: GpuNode) -> None:
         ("gpus", "\n".join(f"{gpu}, [N/A], [N/A], [Unknown Error]" for gpu in range(8))),
         ("gpus", "\r\n".join(f"{gpu}, Enabled, 0, Not Active" for gpu in range(8))),
         ("gpus", "WARNING: infoROM is corrupted\n" + "\n".join(f"{gpu}, Enabled, 0, Not Active" for gpu in range(9))),
+        ("fabric", "\n".join(f"{gpu}, [N/A], [N/A]" for gpu in range(8))),
+        ("fabric", "\n".join(f"{gpu}, Completed, [Not Supported]" for gpu in range(8))),
+        ("fabric", "\r\n".join(f"{gpu}, Completed, Success" for gpu in range(8))),
+        ("fabric", "WARNING: infoROM is corrupted\n0, [Unknown Error], N/A\n"),
         ("rows", "No remapped rows found.\n[N/A], [N/A], [N/A]"),
         ("kernel", "NVRM: Xid (PCI:0000:b9:00): seventy-nine\nNVRM: Xid (PCI:): 79\nname=NVRM: Xid (0):, Ch 79"),
         ("kernel", "\x00" * 64 + "\n" + "NVRM: Xid (PCI:0000:b9:00): 13, pid=1, name=" + "x" * 100_000),
         ("kernel", "NVRM: Xid (PCI:0000:b9:00): 154, GPU recovery action changed from 0x1 to nothing"),
     ],
-    ids=("twice the links", "symbols", "unknown", "carriage returns", "nine GPUs", "prose", "no code", "binary", "154"),
+    ids=(
+        *("twice the links", "symbols", "unknown", "carriage returns", "nine GPUs", "A100", "no status"),
+        *("carriage returns of the fabric", "unknown fabric", "prose", "no code", "binary", "154"),
+    ),
 )
 def test_rubbish_of_the_driver_drains_nothing(node: GpuNode, name: str, text: str) -> None:
     node.says(name, text)

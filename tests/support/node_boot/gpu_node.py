@@ -29,6 +29,7 @@ class GpuNode(Node):
         links = "\n".join(f"\t Link {n}: 26.562 GB/s" for n in range(nvlinks(instance_type)))
         model = instance_type.gpu_model
         self.says("nvlink", "\n".join(f"GPU {n}: NVIDIA {model} (UUID: GPU-{n})\n{links}" for n in range(count)))
+        self.fabric(count=count)
         (self.root / "dev/shm").mkdir(parents=True)
         self.says("kernel", "EXT4-fs (nvme0n1p1): mounted filesystem\nNVRM: loading NVIDIA UNIX Open Kernel Module")
         for device in (self.root / "sys/class/infiniband").iterdir():
@@ -39,6 +40,11 @@ class GpuNode(Node):
         """Set nvidia-smi's output; `gpu3="Enabled, 1, Not Active"` changes a GPU."""
         lines = {f"gpu{n}": changed.get(f"gpu{n}", "Enabled, 0, Not Active") for n in range(count)}
         self.says("gpus", "\n".join(f"{name[3:]}, {line}" for name, line in lines.items()))
+
+    def fabric(self, count: int = 8, **changed: str) -> None:
+        """Set what nvidia-smi prints of the fabric; `gpu3="In Progress, N/A"` changes a GPU."""
+        lines = (f"{n}, {changed.get(f'gpu{n}', 'Completed, Success')}" for n in range(count))
+        self.says("fabric", "\n".join(lines))
 
     def wait(self) -> None:
         """Age the last result of the check, which the prolog takes for a while."""

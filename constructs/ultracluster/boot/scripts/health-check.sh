@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Check in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, clocks, EFA devices, mounts, the time.
+# Check in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink and its fabric, clocks, EFA devices, mounts,
+# the time.
 #
 #   health-check.sh [--patience SECONDS] [--recent SECONDS] [--forget-xids]
 #
@@ -123,6 +124,8 @@ ask_all() {
             query rows nvidia-smi --format=csv,noheader,nounits \
                 --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure
             [ "$nvlinks" -eq 0 ] || query nvlink nvidia-smi nvlink --status
+            [ "$nvlinks" -eq 0 ] || query fabric nvidia-smi --format=csv,noheader,nounits \
+                --query-gpu=index,fabric.state,fabric.status
             query kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
         fi
         await
@@ -162,6 +165,20 @@ check_nvlink() {
     done < <(awk '$1 == "GPU" { gpu = $2; sub(":", "", gpu); up[gpu] += 0 }
         $1 == "Link" && tolower($0) !~ /inactive|disabled|down|n\/a/ { up[gpu]++ }
         END { for (gpu in up) print gpu, up[gpu] }' "$run/nvlink.out" | sort -n)
+}
+
+# Links are up without a fabric manager as well, and CUDA fails until it has registered the GPU:
+# https://github.com/NVIDIA/NVSentinel/issues/889 (read 2026-11-27). GPUs before Hopper have N/A, old drivers no field.
+check_fabric() {
+    local gpu state status
+    [[ $(<"$run/fabric.out") != *"not a valid field"* ]] || return 0
+    answered fabric "nvidia-smi about the fabric" || return 0
+    while IFS=, read -r gpu state status; do
+        case ${state# },${status# } in
+            "Completed,Success"* | "Completed,"*"N/A"* | "Completed,"*"Not Supported"*) ;;
+            "Not Started,"* | "In Progress,"* | "Completed,"*) problem "GPU $gpu is not in the NVLink fabric:$state,$status" ;;
+        esac
+    done <"$run/fabric.out"
 }
 
 # NVRM: Xid (PCI:0000:b9:00): 79, pid=1234, name=python, GPU has fallen off the bus.
@@ -230,7 +247,10 @@ check_all() {
     if [ "$gpus" -gt 0 ]; then
         check_gpus
         check_rows
-        [ "$nvlinks" -eq 0 ] || check_nvlink
+        if [ "$nvlinks" -gt 0 ]; then
+            check_nvlink
+            check_fabric
+        fi
         check_xids
     fi
     check_clock
