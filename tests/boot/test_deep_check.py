@@ -139,8 +139,8 @@ def cluster(root: Path) -> Path:
     return root
 
 
-def run(cluster: Path, *arguments: str) -> tuple[int, str]:
-    environment = {
+def run(cluster: Path, *arguments: str, **more: str) -> tuple[int, str]:
+    environment = more | {
         "PATH": f"{cluster / 'bin'}:/usr/bin:/bin",
         "ULTRACLUSTER_ROOT": str(cluster),
         "SLURM_JOB_NUM_NODES": "2",
@@ -163,6 +163,25 @@ def test_healthy_nodes_pass_the_deep_check(cluster: Path) -> None:
     assert code == 0, reported
     assert "train-2: dcgmi diag -r 2 found nothing" in reported
     assert reported.endswith("deep-check: nothing is wrong\n")
+
+
+def test_a_node_whose_jobs_may_not_lock_their_memory_is_named(cluster: Path) -> None:
+    """The limits are those of slurmd: EFA registers memory, and fails in the first all-reduce without them."""
+    devices = cluster / "sys/class/infiniband/rdmap0s6/device"
+    driver = cluster / "sys/bus/pci/drivers/efa"
+    for folder in (devices, driver):
+        folder.mkdir(parents=True)
+    limited = ("--dcgm", "1", "--nccl", "no")
+    (cluster / "limits").write_text("ulimit -Sl 64\n")
+    assert run(cluster, *limited, BASH_ENV=str(cluster / "limits"))[0] == 0, "no EFA"
+    (devices / "driver").symlink_to(driver)
+    status, reported = run(cluster, *limited, BASH_ENV=str(cluster / "limits"))
+    assert status == 1
+    assert "FAILED: train-2: jobs may lock 64 KiB of memory, and EFA needs all: set LimitMEMLOCK=infinity" in reported
+    assert "train-2: dcgmi diag -r 1 found nothing" in reported
+    # Without a privilege nobody can raise the limit.
+    (cluster / "limits").write_text("ulimit() { echo unlimited; }\n")
+    assert run(cluster, *limited, BASH_ENV=str(cluster / "limits"))[0] == 0
 
 
 @pytest.mark.parametrize("level", ["1", "2", "3", "4"])

@@ -58,6 +58,7 @@ def test_every_job_file_is_valid_bash_with_slurm_options(example: Path, job: Job
     assert int(output["--gpus-per-node"]) == queue.instance_type.gpus
     assert 1 <= int(output["--nodes"]) <= queue.nodes
     assert "--exclusive" in output
+    assert output["--propagate"] == "NONE", "the limits of the shell that submits the job are too low for EFA"
     assert "--cpus-per-task" not in output, "the job would depend on whether Slurm counts cores or threads"
     assert f"; {queue.efa_devices} EFA devices each." in job.text
     first_command = job.text.index("\nset -euo pipefail")

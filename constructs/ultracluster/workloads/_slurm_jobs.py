@@ -132,6 +132,9 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         # Every CPU of the node, however Slurm counts them: --cpus-per-task would need the number.
         "#SBATCH --exclusive",
         "#SBATCH --mem=0",
+        # The limits of the node. Those of a Session Manager shell are too low for EFA, which locks memory:
+        # https://slurm.schedmd.com/faq.html#memlock (read 2026-11-27).
+        "#SBATCH --propagate=NONE",
         # Else the script starts when its own node is ready, and others may boot or run their prologs still.
         "#SBATCH --wait-all-nodes=1",
         *_segment(job, queue),

@@ -1,5 +1,6 @@
 """The gate of a long job on a real Slurm: a bad node is left out, and the job starts on the spare one."""
 
+import resource
 import shutil
 from collections.abc import Iterator
 
@@ -80,11 +81,11 @@ def _all_idle(slurm: RealSlurm) -> None:
     (slurm.directory / "slow").write_text("")
 
 
-def submit(slurm: RealSlurm, gate: str, *options: str) -> str:
+def submit(slurm: RealSlurm, gate: str, *options: str, shell: str = "", payload: str = "exec sleep 600") -> str:
     return slurm.run(
-        *("sbatch", "--parsable", *options, "pretrain.sbatch"),
+        *("bash", "-euc", f'{shell}\nexec sbatch --parsable "$@" pretrain.sbatch', "submit", *options),
         PATH=f"{slurm.directory}/programs:{slurm.environment['PATH']}",
-        PAYLOAD='echo "task on $SLURMD_NODENAME"; exec sleep 600',
+        PAYLOAD=f'echo "task on $SLURMD_NODENAME"; {payload}',
         GATE=gate,
         RUN=str(slurm.directory / "run"),
         NCCL_TEST=str(slurm.directory / "all_reduce_perf"),
@@ -148,3 +149,15 @@ def test_without_a_spare_node_the_job_starts_on_all(slurm: RealSlurm) -> None:
     job = submit(slurm, "nccl", "--nodes=5")
     slurm.until("the job runs on five nodes", lambda: len(tasks(slurm, job)) == 5)
     assert "pretrain: train has 4 nodes without train-2, and the job needs 5\n" in log(slurm, job)
+
+
+def test_a_job_has_the_limits_of_its_nodes_and_not_of_the_shell_that_submits_it(slurm: RealSlurm) -> None:
+    """A Session Manager shell may lock 8 MiB, with which EFA fails, and has 1,024 open files."""
+    assert "PropagateResourceLimits = ALL" in slurm.run("scontrol", "show", "config")
+    job = submit(slurm, "no", shell="ulimit -Sl 64 -Sn 512", payload='echo "limits $(ulimit -Sl) $(ulimit -Sn)"')
+    slurm.until("the job has ended", lambda: log(slurm, job).count("limits ") == 4)
+    limits = {line for line in log(slurm, job).splitlines() if line.startswith("limits ")}
+    # slurmd raises its own number of files to what it may have.
+    locked, files = (resource.getrlimit(kind) for kind in (resource.RLIMIT_MEMLOCK, resource.RLIMIT_NOFILE))
+    kib = "unlimited" if locked[0] == resource.RLIM_INFINITY else locked[0] // 1024
+    assert limits in ({f"limits {kib} {files[0]}"}, {f"limits {kib} {files[1]}"})

@@ -2,8 +2,9 @@
 #SBATCH --job-name=deep-check
 #SBATCH --exclusive
 #SBATCH --mem=0
+#SBATCH --propagate=NONE
 #SBATCH --no-requeue
-# Check nodes in depth: DCGM's diagnosis on each of them, then an NCCL all-reduce over all of them.
+# Check nodes in depth: limits of jobs and DCGM's diagnosis on each of them, then an NCCL all-reduce over all of them.
 #
 #   sbatch --partition=train --nodes=2 /usr/local/sbin/ultracluster-deep-check [--dcgm LEVEL] [--nccl yes|no]
 #
@@ -45,14 +46,27 @@ read_arguments() {
     [[ $nccl =~ ^(yes|no)$ ]] || usage "--nccl is yes or no, got '$nccl'"
 }
 
+# Succeed if a job may lock all of its memory, which EFA registers, or the node has no EFA.
+check_limits() {
+    local device limit
+    limit=$(ulimit -l)
+    for device in "$root"/sys/class/infiniband/*; do
+        [ "$device/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ] || continue
+        [ "$limit" = unlimited ] && return
+        echo "FAILED: $1: jobs may lock $limit KiB of memory, and EFA needs all: set LimitMEMLOCK=infinity for slurmd"
+        return 1
+    done
+}
+
 # Diagnose one node. The names of failed tests are on lines of their own, and in the exit code.
 diagnose() {
-    local output rc=0 host
+    local output rc=0 failed=0 host
     host=${SLURMD_NODENAME:-$(uname -n)}
+    check_limits "$host" || failed=1
     output=$(dcgmi diag -r "$level" 2>&1) || rc=$?
     if [ "$rc" -eq 0 ] && ! grep -qE '\| *Fail' <<<"$output"; then
         echo "$host: dcgmi diag -r $level found nothing"
-        return 0
+        return "$failed"
     fi
     echo "FAILED: $host: dcgmi diag -r $level ended with $rc:"
     awk -v host="$host" '/\| *(Fail|Error)|^(Error|ERROR)/ { print "    " host ": " $0; shown = 1 }
