@@ -1,6 +1,7 @@
 """Boot of the nodes of a cluster file."""
 
 import json
+import re
 
 import pytest
 
@@ -57,6 +58,34 @@ def test_imds_all_adds_no_firewall_rule() -> None:
     files, _ = of(f"{PLAIN}slurm: {{imds: all}}\n", "login")
     assert not [name for name in files if "imds" in name]
     assert "imds" not in files["etc/ultracluster/boot-units"]
+
+
+FULL = f"""\
+{PLAIN}storage: {{lustre: {{throughput: 40 GB/s}}, home: {{capacity: 1 TB}}}}
+slurm:
+  users: {{ada: {{uid: 2001}}}}
+"""
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_drop_ins_are_for_slurmd_under_any_unit_name_and_wait_for_nothing(group: str) -> None:
+    """AWS PCS has a unit for each release, such as slurmd-25.11.service."""
+    files, _ = of(FULL, group)
+    plain, versioned = (
+        {name.rpartition("/")[2]: text for name, text in files.items() if f"/{unit}.service.d/" in name}
+        for unit in ("slurmd", "slurmd-")
+    )
+    assert plain == versioned
+    assert {"ultracluster.conf", "ultracluster-users.conf", "ultracluster-containers.conf"} <= plain.keys()
+    for text in plain.values():
+        waits = [line for line in text.splitlines() if line.startswith(("ExecStartPre", "ExecStartPost"))]
+        assert all("systemctl start --no-block " in line for line in waits)
+    # An order of a unit is one of slurmd.service only, and not of those of the releases.
+    ordered = [name for name, text in files.items() if re.search(r"^Before=.*slurmd", text, re.MULTILINE)]
+    assert {name.rpartition("/")[2] for name in ordered} <= {
+        "ultracluster-imds.service",
+        SCRATCH_UNIT.rpartition("/")[2],
+    }
 
 
 def test_a_node_without_local_disks_makes_none() -> None:

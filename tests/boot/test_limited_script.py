@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import socket
 import time
 from pathlib import Path
 
@@ -132,6 +133,37 @@ def test_a_script_of_a_url_is_verified(node: Node, url: str) -> None:
     store.write_bytes(WORKS)
     assert run(node, WORKS, url=url, every_boot=True) == (0, "run --group two words\n")
     assert not is_reported(node)
+
+
+# The real curl, with a second in place of 20 and without repetitions; it must end by itself.
+CURL = """\
+#!/bin/bash
+words=()
+for word in "$@"; do
+    case $word in
+        20) word=1 ;;
+        5) word=0 ;;
+        https://*) word=http://127.0.0.1:{port}/edr.sh ;;
+    esac
+    words+=("$word")
+done
+timeout 30 {curl} "${{words[@]}}" || echo "$?" >"{ended}"
+exit 1
+"""
+
+
+def test_a_server_that_stalls_does_not_hold_the_boot(node: Node, tmp_path: Path) -> None:
+    """AWS PCS replaces a node after 30 minutes of its boot, without limit."""
+    taken(node, 10, 10, 10)
+    (node.bin / "curl").unlink()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        # It accepts the connection, and never answers.
+        curl, port, ended = shutil.which("curl", path="/usr/bin:/bin"), server.getsockname()[1], tmp_path / "ended"
+        (node.bin / "curl").write_text(CURL.format(curl=curl, port=port, ended=ended))
+        (node.bin / "curl").chmod(0o755)
+        assert run(node, WORKS, url="https://tools.example.com/edr.sh")[0] == 1
+    assert ended.read_text() == "28\n", "the exit code of curl for a limit"
+    assert "cannot be downloaded, or has another checksum" in node.health("script")
 
 
 def test_slurm_drains_a_node_with_the_reason_and_starts_no_job_on_it(tmp_path: Path) -> None:

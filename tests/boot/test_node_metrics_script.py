@@ -323,7 +323,7 @@ def squeue(node: Node, folder: str, *lines: str) -> None:
 
 
 def runs(node: Node, daemon: str) -> None:
-    """Let a daemon of Slurm run whose unit is not slurmd.service."""
+    """Start a daemon of Slurm whose unit is not slurmd.service."""
     node.says("slurmd", "99")
     node.file("/proc/99/cmdline", "")
     (node.root / "proc/99/exe").symlink_to(daemon)

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 
 from support.cloud_config_schema import SCHEMA
 from support.node_boot import AWS_TOOL, STAND_IN, Node
+from support.node_boot.gpu_node import GpuNode
+from ultracluster import __file__ as library
 from ultracluster import compute
 from ultracluster.boot import LUSTRE_EFA_UNIT, EfaBundle, LustreClient, Mount, NodeBoot, NodeFile, scripts, slurm_boot
 from ultracluster.boot._node_files import mount_unit
@@ -75,6 +77,24 @@ def test_scripts_pass_shellcheck(script: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_no_script_fails_on_a_node_whose_root_directory_has_no_name() -> None:
+    """ULTRACLUSTER_ROOT is a directory in tests, and empty on a node, where `${root:?}` ends the script."""
+    assert [path.name for path in SCRIPTS if re.search(r"\$\{(root|ULTRACLUSTER_ROOT):?\?", path.read_text())] == []
+
+
+def test_no_download_waits_for_a_server_without_limit() -> None:
+    """A server that stalls would hold a boot, a build or a job for ever."""
+    unlimited = []
+    # The unit of lustre-efa.sh ends it after 15 minutes, and nodes then mount over TCP.
+    assert "TimeoutStartSec=15min" in file(slurm_boot(P5EN, [FSX], lustre=EVERYTHING), f"/{LUSTRE_EFA_UNIT}")
+    for path in {*Path(library).parent.rglob("*.sh")} - {SCRIPTS[0].with_name("lustre-efa.sh")}:
+        for line in path.read_text().replace("\\\n", " ").splitlines():
+            call = re.search(r"(within )?\bcurl (-|\"\$)[^|]*", line.partition(" # ")[0])
+            if call and not call[1] and not re.search(r"--max-time|--speed-time|again\[@\]", call[0]):
+                unlimited.append(f"{path.name}: {line.strip()}")
+    assert unlimited == []
+
+
 def test_scripts_lose_their_comments_and_stay_scripts() -> None:
     programs = [file.text for file in slurm_boot(P5EN, [FSX]).files if file.mode == "0755"]
     assert len(programs) == 4
@@ -88,7 +108,7 @@ def test_everything_fits_into_user_data_with_room_for_two_more_mounts() -> None:
     text = user_data(FSX, HOME, lustre=EVERYTHING)
     more = [Mount(device=DEVICE, path=f"/fsx{n}", type="lustre", options=OPTIONS, after=FSX.after) for n in (2, 3)]
     assert len(user_data(FSX, HOME, *more, lustre=EVERYTHING)) < USER_DATA_LIMIT_BYTES
-    assert len(text) < 0.85 * USER_DATA_LIMIT_BYTES
+    assert len(text) < 0.87 * USER_DATA_LIMIT_BYTES
 
 
 def test_cloud_init_takes_it() -> None:
@@ -259,7 +279,28 @@ def test_efa_then_mounts_then_check_then_slurmd() -> None:
         assert {"ultracluster-mount-check.service", "ultracluster-local-scratch.service"} <= set(
             slurmd["Unit"][key].split()
         )
-    assert slurmd["Service"]["ExecStartPost"] == "-/usr/local/sbin/ultracluster-drain-on-failure"
+    # What jobs with --propagate=NONE have.
+    assert slurmd["Service"]["LimitMEMLOCK"] == "infinity"
+
+
+def test_a_mount_that_failed_five_times_in_ten_seconds_is_tried_again() -> None:
+    """systemd would end its automount for good: a node has no /home after a moment without its file server."""
+    boot = slurm_boot(P5EN, [FSX, HOME])
+    assert unit(boot, "mount.d/ultracluster.conf")["Unit"] == {"StartLimitIntervalSec": "0"}
+
+
+def test_the_start_of_slurmd_does_not_wait_for_the_controller(tmp_path: Path) -> None:
+    """systemd stops a service whose ExecStartPost takes 90 s; a drain asks the controller five times, 20 s each."""
+    boot = slurm_boot(P5EN, [FSX])
+    start = unit(boot, "slurmd.service.d/ultracluster.conf")["Service"]["ExecStartPost"]
+    assert start == "-/usr/bin/systemctl start --no-block ultracluster-drain.service"
+    service = unit(boot, "ultracluster-drain.service")["Service"]
+    assert (service["Type"], service["SuccessExitStatus"], service["TimeoutStartSec"]) == ("oneshot", "3", "5min")
+    node = GpuNode(tmp_path)
+    node.file("/run/ultracluster/health/devices", "failed: 7 of 8 GPUs are there\n")
+    program, *arguments = service["ExecStart"].split()
+    assert node.start(node.root / program.lstrip("/"), *arguments).returncode == 0
+    assert node.slurm()["Reason"] == "ultracluster: devices: 7 of 8 GPUs are there"
 
 
 def test_a_failed_check_is_followed_by_the_drain_all_the_same() -> None:
@@ -279,7 +320,7 @@ def test_every_program_that_a_unit_starts_is_there() -> None:
     boot = slurm_boot(P5EN, [FSX, HOME], lustre=EVERYTHING)
     programs = {file.path for file in boot.files if file.mode == "0755"}
     started = {match[1] for file in boot.files for match in re.finditer(r"^Exec\w+=-?(\S+)", file.text, re.MULTILINE)}
-    assert started == programs
+    assert started - {"/usr/bin/systemctl"} == programs
 
 
 @pytest.mark.parametrize(("name", "tuned"), [("p5en.48xlarge", True), ("p5.4xlarge", False), ("c7i.2xlarge", False)])

@@ -109,6 +109,7 @@ def test_the_main_job_is_512_gpus_on_64_nodes_and_goes_on_after_a_failure() -> N
         "--ntasks-per-node": "1",
         "--exclusive": "",
         "--mem": "0",
+        "--propagate": "NONE",
         "--wait-all-nodes": "1",
         "--requeue": "",
         "--open-mode": "append",

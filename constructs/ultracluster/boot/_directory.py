@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, timer, unit_file
+from ultracluster.boot._node_files import (
+    PROGRAM,
+    NodeBoot,
+    NodeFile,
+    oneshot,
+    program,
+    slurmd_drop_in,
+    timer,
+    unit_file,
+)
 
 DirectoryKind = Literal["ldap", "managed-ad"]
 #: A server: LDAP over TLS only, as the bind password and those of the users are sent.
@@ -94,7 +103,7 @@ def directory_boot(directory: Directory, *, region: str, homes: str) -> NodeBoot
         NodeFile(path="/etc/ultracluster/sssd.conf", text=directory.configuration(homes)),
         unit_file(_UNIT, service),
         unit_file("ultracluster-directory.timer", _TIMER),
-        unit_file("slurmd.service.d/ultracluster-directory.conf", f"[Unit]\nWants={_UNIT}\nAfter={_UNIT}\n"),
+        *slurmd_drop_in("ultracluster-directory", f"[Unit]\nWants={_UNIT}\nAfter={_UNIT}\n"),
     ]
     if directory.certificates:
         files.append(NodeFile(path=_CA, text=directory.certificates))

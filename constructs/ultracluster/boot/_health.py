@@ -28,20 +28,11 @@ _SETTINGS = {
 # GPUs and their fabric take a minute to come up on a large node. KillMode: what hangs in the driver cannot be killed.
 _UNIT = oneshot(
     "Check of GPUs, EFA devices and mounts",
-    unit=(
-        "After=ultracluster-mount-check.service nvidia-persistenced.service nvidia-fabricmanager.service",
-        "Before=slurmd.service",
-    ),
+    unit=("After=ultracluster-mount-check.service nvidia-persistenced.service nvidia-fabricmanager.service",),
     service=(f"ExecStart=-{PROGRAM}health-check --patience 180", "KillMode=process", "TimeoutStartSec=5min"),
 )
-_SLURMD = f"""\
-[Unit]
-Wants={HEALTH_UNIT}
-After={HEALTH_UNIT}
-
-[Service]
-ExecStartPost=-{PROGRAM}drain-on-failure --now devices
-"""
+# `slurm_boot` drains the node at each start of slurmd if the check has failed.
+_SLURMD = f"[Unit]\nWants={HEALTH_UNIT}\nAfter={HEALTH_UNIT}\n"
 
 
 def health_boot(instance_type: InstanceType, *, efa_devices: int, imex: bool = True) -> NodeBoot:

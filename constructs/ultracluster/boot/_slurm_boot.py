@@ -29,6 +29,7 @@ from ultracluster.rules import ARGUMENT, Refusal, error, shared
 #: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
 LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
 _CHECK = "ultracluster-mount-check"
+_DRAIN_UNIT = "ultracluster-drain.service"
 #: Where a bundle may be: no character that systemd or a shell would read as its own.
 BUNDLE_URL = re.compile(
     r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}"
@@ -227,7 +228,9 @@ def _check_files(mounts: Sequence[Mount], *, efa: str) -> list[NodeFile]:
         NodeFile(path="/etc/ultracluster/mounts", text="".join(lines)),
         unit_file(f"{_CHECK}.service", _CHECK_SERVICE),
         unit_file(f"{_CHECK}.timer", _CHECK_TIMER),
+        unit_file(_DRAIN_UNIT, _DRAIN),
         *slurmd_drop_in("ultracluster", _SLURMD),
+        unit_file("mount.d/ultracluster.conf", _NO_START_LIMIT),
     ]
 
 
@@ -260,13 +263,31 @@ _TUNING = oneshot(
     wanted_by="%i.mount",
 )
 
+# Of devices as well, where the node has their check: what fails at boot does not pass by itself.
+_DRAIN = oneshot(
+    "Drain of the node if a check has failed",
+    service=(f"ExecStart={PROGRAM}drain-on-failure --now devices", "SuccessExitStatus=3", "TimeoutStartSec=5min"),
+)
+
 # slurmd runs the check at each start. A node whose mounts are broken starts all the same, so
-# that Slurm shows why it takes no jobs; it is drained as soon as slurmd runs.
+# that Slurm shows why it takes no jobs; it is drained as soon as slurmd runs. The start does not wait for the drain:
+# with a slow controller it takes minutes, and systemd stops a service whose ExecStartPost takes 90 s, whatever its exit
+# code: https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html (read 2026-11-27).
+#
+# The limits are those that jobs with --propagate=NONE have, as in Slurm's own unit: EFA registers the memory of a job,
+# https://github.com/SchedMD/slurm, etc/slurmd.service.in (read 2026-11-27).
 _SLURMD = f"""\
 [Unit]
 Wants={_CHECK}.service {SCRATCH_UNIT}
 After={_CHECK}.service {SCRATCH_UNIT}
 
 [Service]
-ExecStartPost=-{PROGRAM}drain-on-failure
+LimitMEMLOCK=infinity
+LimitNOFILE=131072
+ExecStartPost=-/usr/bin/systemctl start --no-block {_DRAIN_UNIT}
 """
+
+# systemd ends an automount for good if its mount fails five times within ten seconds, which as many lookups below
+# /home do while the file server does not answer: https://github.com/systemd/systemd/issues/16811. A drop-in of mount.d
+# is for all mounts: https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html (read 2026-11-27).
+_NO_START_LIMIT = "[Unit]\nStartLimitIntervalSec=0\n"

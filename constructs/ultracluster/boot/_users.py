@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, timer, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, slurmd_drop_in, timer, unit_file
 from ultracluster.planning import check_fields
 from ultracluster.rules import Refusal, shared
 
@@ -111,7 +111,7 @@ def users_boot(*, cluster: str, region: str, homes: str) -> NodeBoot:
             program("container-homes", comments=False, in_place=True),
             unit_file(USERS_UNIT, service),
             unit_file("ultracluster-users.timer", _TIMER),
-            unit_file("slurmd.service.d/ultracluster-users.conf", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),
+            *slurmd_drop_in("ultracluster-users", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),
         ),
         units=(USERS_UNIT, "ultracluster-users.timer"),
     )

@@ -220,11 +220,8 @@ def test_login_shells_find_the_programs_of_the_release_unless_the_image_has_them
     (profile,) = (file for file in system_boot(slurm_version="25.11").files if "profile.d" in file.path)
     (tmp_path / "profile.sh").write_text(profile.text)
 
-    def path(*folders: Path) -> str:
-        path = ":".join(map(str, folders))
-        command = [str(shutil.which(shell)), "-euc", '. "$0" && echo "$PATH"', tmp_path / "profile.sh"]
-        return subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=True).stdout.strip()
-
-    assert path(tmp_path) == f"{tmp_path}:{SLURM}/bin"
-    (tmp_path / "sbatch").touch(mode=0o755)
-    assert path(tmp_path) == str(tmp_path)
+    command = [str(shutil.which(shell)), "-euc", '. "$0" && echo "$PATH"', str(tmp_path / "profile.sh")]
+    for expected in (f"{tmp_path}:{SLURM}/bin", str(tmp_path)):
+        done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected
+        (tmp_path / "sbatch").touch(mode=0o755)

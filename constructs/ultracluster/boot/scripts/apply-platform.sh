@@ -25,7 +25,7 @@ signal() {
 import json, sys
 text = sys.stdin.read()[-1500:].strip() or "no output"
 print(json.dumps({"Status": sys.argv[1], "UniqueId": "platform", "Data": "applied", "Reason": text}))' "$1" |
-    curl --silent --show-error --retry 5 --request PUT --header 'Content-Type:' --write-out '%{http_code}' \
+    curl --silent --show-error --retry 5 --max-time 120 --request PUT --header 'Content-Type:' --write-out '%{http_code}' \
       --data-binary @- "$HANDLE" 2>&1); then
     echo "CloudFormation is not reached: $answer" >>"$log"
     return 1

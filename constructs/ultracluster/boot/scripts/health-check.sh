@@ -167,7 +167,7 @@ check_nvlink() {
         END { for (gpu in up) print gpu, up[gpu] }' "$run/nvlink.out" | sort -n)
 }
 
-# Links are up without a fabric manager as well, and CUDA fails until it has registered the GPU:
+# Check that the fabric manager has registered each GPU: CUDA fails before, though the links are up.
 # https://github.com/NVIDIA/NVSentinel/issues/889 (read 2026-11-27). GPUs before Hopper have N/A, old drivers no field.
 check_fabric() {
     local gpu state status

@@ -48,7 +48,8 @@ again() {
 # Download a file, verify it and unpack it.
 fetch() {
     echo "image-build: $1"
-    curl --fail --silent --show-error --location --retry 5 --output "$2" "$1"
+    curl --fail --silent --show-error --location --connect-timeout 10 --retry 5 --speed-limit 50000 --speed-time 20 \
+        --output "$2" "$1"
     echo "$3  $2" | sha256sum --check --strict
     tar -xf "$2"
 }

@@ -199,7 +199,7 @@ node_exporter() {
     local at
     at=127.0.0.1:$(port)
     start "$own/bin/node_exporter" --web.listen-address="$at"
-    answers '^node_uname_info' curl --fail --silent --show-error "http://$at/metrics"
+    answers '^node_uname_info' curl --fail --silent --show-error --max-time 10 "http://$at/metrics"
 }
 
 # Send samples, signed with invented keys, to a local server that keeps the header. Packages of Debian and Ubuntu before

@@ -38,7 +38,11 @@ fetch() {
     case $url in
         "") sed '1,/^#SCRIPT$/d' "$0" >"$program.part" || return 1 ;;
         s3://*) timeout --kill-after=5 300 aws s3 cp --only-show-errors --region "$region" "$url" "$program.part" || return 1 ;;
-        *) curl --silent --show-error --fail --location --retry 5 --output "$program.part" "$url" || return 1 ;;
+        # A server that stalls must not hold the boot until AWS PCS replaces the node, without limit.
+        *)
+            timeout --kill-after=5 300 curl --silent --show-error --fail --location --connect-timeout 10 --retry 5 \
+                --speed-limit 50000 --speed-time 20 --output "$program.part" "$url" || return 1
+            ;;
     esac
     sha256sum --check --status <<<"$sha256  $program.part" || { log "has another checksum" && return 1; }
     chmod 700 "$program.part" && mv "$program.part" "$program"

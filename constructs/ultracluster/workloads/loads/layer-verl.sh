@@ -8,7 +8,8 @@ layer() {
     local efa=$1 efa_sha256=$2
     shift 2
     cd "$(mktemp -d)" &&
-        curl --silent --show-error --fail --retry 5 --output efa.tar.gz \
+        curl --silent --show-error --fail --connect-timeout 10 --retry 5 --speed-limit 50000 --speed-time 20 \
+            --output efa.tar.gz \
             "https://efa-installer.amazonaws.com/aws-efa-installer-$efa.tar.gz" &&
         echo "$efa_sha256  efa.tar.gz" | sha256sum --check --quiet &&
         tar --extract --gzip --file efa.tar.gz &&
