@@ -1,4 +1,4 @@
-"""Every IAM action that a construct names exists: as an operation of AWS's APIs, or as a permission without one."""
+"""Every IAM action that a construct names exists, and the resources of its statement are some that it supports."""
 
 import fnmatch
 import gzip
@@ -15,7 +15,11 @@ import botocore.session
 import pytest
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
+from support import EXAMPLES
 from support.contracts import ACCOUNT, REGION, Grants, No, World, assembly, rows
+from support.policy_resources import useless
+from support.templates import templates
+from ultracluster import clusterfile
 
 ROWS = rows()
 # Permissions without an API operation of their name. Their source is AWS's own managed policies, which name each of
@@ -75,8 +79,8 @@ def actions(node: Any) -> Iterator[str]:
 
 
 @cache
-def actions_of(name: str) -> frozenset[str]:
-    """Actions in the template of a construct, with all of its grants."""
+def template_of(name: str) -> Any:
+    """The template of a construct, with all of its grants."""
     app = cdk.App(analytics_reporting=False)
     stack = cdk.Stack(app, "Stack", env=cdk.Environment(account=ACCOUNT, region=REGION))
     world = World(stack)
@@ -84,7 +88,13 @@ def actions_of(name: str) -> frozenset[str]:
     if not isinstance(ROWS[name].grants, No):
         for method in cast(Grants, ROWS[name].grants).methods:
             getattr(subject.grants, method)(world.role)
-    return frozenset(actions(list(assembly(app).values())))
+    return list(assembly(app).values())
+
+
+@cache
+def actions_of(name: str) -> frozenset[str]:
+    """Actions in the template of a construct, with all of its grants."""
+    return frozenset(actions(template_of(name)))
 
 
 def unknown(action: str) -> bool:
@@ -95,6 +105,32 @@ def unknown(action: str) -> bool:
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_actions_exist(name: str) -> None:
     assert not sorted(action for action in actions_of(name) if action != "*" and unknown(action))
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_resources_match_actions(name: str) -> None:
+    assert useless(template_of(name)) == set()
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
+def test_resources_match_actions_in_examples(file: Path) -> None:
+    assert useless(list(templates(clusterfile.load(file)).values())) == set()
+
+
+@pytest.mark.parametrize(
+    ("action", "resource"),
+    [
+        # No resource of the service has a permission of its own for it.
+        ("fsx:DescribeFileSystems", "arn:aws:fsx:us-east-2:123456789012:file-system/*"),
+        ("pcs:ListTagsForResource", "arn:aws:pcs:us-east-2:123456789012:cluster/*"),
+        ("ec2:RebootInstances", "arn:aws:ec2:us-east-2:123456789012:volume/*"),
+        ("s3:Get*", "arn:aws:sns:us-east-2:123456789012:topic"),
+    ],
+)
+def test_a_resource_that_matches_no_action_is_found(action: str, resource: str) -> None:
+    statement = {"Effect": "Allow", "Action": action, "Resource": {"Fn::Join": ["", [resource]]}}
+    assert useless(statement) == {(action, resource)}
+    assert not useless({**statement, "Resource": "*"})
 
 
 def test_permissions_without_an_operation_are_in_use_and_in_policies_of_aws() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support import ROOT
-from support.templates import templates
+from support.templates import template_of, templates
 from ultracluster import clusterfile
 from ultracluster.kubernetes import platform_of, required_bundle
 from ultracluster.workloads import job_files, kubernetes_bundle, kubernetes_files
@@ -75,6 +75,38 @@ def test_pods_take_single_addresses_as_the_table_of_aws_counts_them(stacks: Mapp
     assert json.loads(cni["ConfigurationValues"]) == {"enableNetworkPolicy": "true"}
     control_plane = json.dumps(of_type(stacks["lyra-Cluster"], "AWS::EKS::Cluster"))
     assert '"AuthenticationMode": "API"' in control_plane
+
+
+def test_hyperpod_attaches_the_volumes_of_the_ebs_driver(stacks: Mapping[str, Resources]) -> None:
+    """https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html (read 2026-11-27)."""
+    assert actions_of_ebs_driver(stacks["lyra-Compute"]) == VOLUME_ACTIONS
+    cluster = clusterfile.load(ROOT / "examples" / "eks-minimal.yaml")
+    assert not actions_of_ebs_driver(template_of(cluster, "Compute")["Resources"]), "EC2 attaches them there"
+
+
+VOLUME_ACTIONS = {
+    ("sagemaker:AttachClusterNodeVolume", "cluster/*"),
+    ("sagemaker:DetachClusterNodeVolume", "cluster/*"),
+    ("eks:DescribeCluster", "Kubernetes"),
+}
+
+
+def actions_of_ebs_driver(resources: Resources) -> set[tuple[str, str]]:
+    """Actions of the role beside its managed policy, each with the part of its resource that tells it."""
+    (add_on,) = (
+        row["Properties"]
+        for row in of_type(resources, "AWS::EKS::Addon").values()
+        if row["Properties"]["AddonName"] == "aws-ebs-csi-driver"
+    )
+    (association,) = add_on["PodIdentityAssociations"]
+    role = association["RoleArn"]["Fn::GetAtt"][0]
+    return {
+        (action, next(part for part in ("cluster/*", "Kubernetes") if part in json.dumps(statement["Resource"])))
+        for policy in of_type(resources, "AWS::IAM::Policy").values()
+        if {"Ref": role} in policy["Properties"]["Roles"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
+    }
 
 
 def test_the_charts_are_those_of_one_commit_without_what_the_platform_installs_itself() -> None:

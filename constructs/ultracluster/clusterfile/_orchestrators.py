@@ -24,6 +24,7 @@ class KubernetesNodes:
         own_scheduler: Scheduler that only this service has.
         healthy: Labels of nodes with GPUs that passed the checks of the service.
         own_karpenter: The service runs Karpenter, which scales groups of the service.
+        volume_actions: IAM actions of the service with which the EBS driver attaches volumes.
     """
 
     type_prefix: str = ""
@@ -35,6 +36,7 @@ class KubernetesNodes:
     own_scheduler: str | None = None
     healthy: tuple[tuple[str, str], ...] = ()
     own_karpenter: bool = False
+    volume_actions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,6 +205,7 @@ _HYPERPOD_KUBERNETES = OrchestratorTraits(
         own_scheduler="task-governance",
         healthy=(hyperpod_kubernetes.SCHEDULABLE,),
         own_karpenter=True,
+        volume_actions=hyperpod_kubernetes.VOLUME_ACTIONS,
     ),
     pin="HyperPod keeps the image of a node until its software is updated",
 )

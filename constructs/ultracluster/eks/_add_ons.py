@@ -1,6 +1,6 @@
 """EKS add-ons of a cluster, from its file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import aws_cdk as cdk
@@ -83,7 +83,7 @@ def add_on_of_file(
     if option.role is not None:
         role = iam.Role.from_role_arn(scope, f"{name}-OwnRole", option.role, mutable=False)
     elif access is not None:
-        role = _role(scope, name, access, cluster, storage)
+        role = _role(scope, name, access, cluster, control_plane, storage)
     return EksAddOn(
         scope,
         name,
@@ -98,7 +98,12 @@ def add_on_of_file(
 
 
 def _role(
-    scope: Construct, name: str, access: eks_add_ons.AddOnAccess, cluster: ClusterFile, storage: Storage | None
+    scope: Construct,
+    name: str,
+    access: eks_add_ons.AddOnAccess,
+    cluster: ClusterFile,
+    control_plane: eks.ICluster,
+    storage: Storage | None,
 ) -> iam.IRole | None:
     if name == "aws-mountpoint-s3-csi-driver" and (storage is None or storage.data_bucket is None):
         return None
@@ -109,7 +114,20 @@ def _role(
         storage.data_bucket.grants.read_write(role)
     if name == "aws-fsx-csi-driver":
         _allow_dynamic_lustre(role)
+    if name == "aws-ebs-csi-driver" and (actions := cluster.traits.kubernetes_nodes.volume_actions):
+        _allow_volumes_of_service(role, actions, control_plane)
     return role
+
+
+def _allow_volumes_of_service(role: iam.Role, actions: Sequence[str], control_plane: eks.ICluster) -> None:
+    """Allow the EBS driver to attach volumes to nodes of HyperPod, which EC2 does not attach.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html (read 2026-11-27)
+    """
+    clusters = cdk.Stack.of(role).format_arn(service="sagemaker", resource="cluster", resource_name="*")
+    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=[clusters]))
+    role.add_to_policy(iam.PolicyStatement(actions=["eks:DescribeCluster"], resources=[control_plane.cluster_arn]))
+    acknowledge_wildcards(role, [clusters], "HyperPod makes the id of its cluster, which exists after the add-ons")
 
 
 def _allow_dynamic_lustre(role: iam.Role) -> None:
@@ -119,7 +137,6 @@ def _allow_dynamic_lustre(role: iam.Role) -> None:
     """
     stack = cdk.Stack.of(role)
     file_systems = stack.format_arn(service="fsx", resource="file-system", resource_name="*")
-    tasks = stack.format_arn(service="fsx", resource="*")
     linked = stack.format_arn(
         service="iam", region="", resource="role", resource_name="aws-service-role/*fsx.amazonaws.com/*"
     )
@@ -135,7 +152,9 @@ def _allow_dynamic_lustre(role: iam.Role) -> None:
             actions=["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"], resources=[file_systems], conditions=tagged
         )
     )
-    role.add_to_policy(iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=[tasks]))
+    # It has no permissions on single file systems: on any other resource, the statement allows nothing.
+    # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonfsx.html (read 2026-11-27)
+    role.add_to_policy(iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=["*"]))
     role.add_to_policy(
         iam.PolicyStatement(
             actions=["iam:CreateServiceLinkedRole"],
@@ -145,7 +164,7 @@ def _allow_dynamic_lustre(role: iam.Role) -> None:
     )
     acknowledge_wildcards(
         role,
-        [file_systems, tasks, linked],
+        ["*", file_systems, linked],
         "Ids of file systems are not known before the driver creates them; conditions limit changes to those with its "
         "tag, and roles to those that FSx links to itself",
     )

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
-from ultracluster.live._check import Check, arn
+from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
 from ultracluster.planning.network import subnet_capacity
 
@@ -224,7 +224,6 @@ CHECKS = (
         reason="An existing file system must be one of FSx for Lustre that is available.",
         run=_lustre,
         calls=(_LUSTRE,),
-        resources=lambda cluster: {_LUSTRE: [arn(cluster, "fsx", f"file-system/{_lustre_id(cluster)}")]},
         applies=lambda cluster: _lustre_id(cluster) is not None,
     ),
     Check(

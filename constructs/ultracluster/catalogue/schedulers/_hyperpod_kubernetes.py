@@ -55,6 +55,9 @@ _AUTOSCALING = Source(
 _TIERED = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html", read_on="2026-11-23"
 )
+_VOLUMES = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html", read_on="2026-11-27"
+)
 _GOVERNANCE = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ComputeQuotaConfig.html, and API_PriorityClass.html",
     read_on="2026-11-23",
@@ -144,6 +147,11 @@ IMAGE_ACTIONS: Annotated[tuple[str, ...], Stated(_ROLE, columns="actions of IAM"
     "ecr:GetDownloadUrlForLayer",
 )
 POD_IDENTITY_ACTION: Annotated[str, Stated(_ROLE, columns="action of IAM")] = "eks-auth:AssumeRoleForPodIdentity"
+#: What the EBS driver does beside its managed policy: HyperPod attaches volumes to its nodes, not EC2.
+VOLUME_ACTIONS: Annotated[tuple[str, ...], Stated(_VOLUMES, columns="actions of IAM")] = (
+    "sagemaker:AttachClusterNodeVolume",
+    "sagemaker:DetachClusterNodeVolume",
+)
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html (read 2026-11-23)
 AUTOSCALER_PRINCIPAL: Annotated[str, Stated(_AUTOSCALING, columns="service principal")] = (
