@@ -48,7 +48,9 @@ def _exported(path: Path) -> str:
         cluster = clusterfile.loads(_moved_text(path, "slurm"), str(path))
     except clusterfile.ClusterFileError:
         return "refused, as `slurm`"
-    keys = dict.fromkeys(".".join(map(str, note.path)) for note in parallelcluster_configuration(cluster).notes)
+    # A bucket, as the guide has it: with an existing data bucket, it is required.
+    configuration = parallelcluster_configuration(cluster, bucket="example-tools")
+    keys = dict.fromkeys(".".join(map(str, note.path)) for note in configuration.notes)
     return "<br>".join(f"`{key}`" for key in keys) or "works"
 
 

@@ -81,10 +81,7 @@ def clusters() -> dict[str, clusterfile.ClusterFile]:
 
 @pytest.fixture(scope="module")
 def configurations(clusters: dict[str, clusterfile.ClusterFile]) -> dict[str, Configuration]:
-    return {
-        name: parallelcluster_configuration(cluster, bucket=None if name in TEXTS else "example-tools")
-        for name, cluster in clusters.items()
-    }
+    return {name: parallelcluster_configuration(cluster, bucket="example-tools") for name, cluster in clusters.items()}
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +251,38 @@ def test_without_a_bucket_no_custom_action_runs() -> None:
     assert [note.fix for note in configuration.notes if "--bucket" in note.fix]
 
 
+@pytest.mark.parametrize("bucket", [None, "own-data"])
+def test_scripts_that_run_as_root_are_not_where_jobs_write(bucket: str | None) -> None:
+    """The queue may write to the whole data bucket, and nodes would run what a job puts there."""
+    with pytest.raises(ValueError, match="jobs may write to the data bucket own-data; pass --bucket") as refused:
+        parallelcluster_configuration(_cluster("directory"), bucket=bucket)
+    # A cluster of an earlier configuration has them there.
+    assert "s3://own-data/parallelcluster/moved/scripts/, upload them to the other bucket" in str(refused.value)
+
+
+def test_a_script_of_the_file_is_not_where_jobs_write() -> None:
+    text = BASE.replace("tags: {team: a}", f"scripts: [{{url: s3://own-data/setup.sh, sha256: {'0' * 64}}}]")
+    text += "storage: {data-bucket: {existing: own-data}}\n"
+    with pytest.raises(ValueError, match=r"s3://own-data/setup\.sh as root, and jobs may write to this bucket"):
+        parallelcluster_configuration(clusterfile.loads(text, "c.yaml"), bucket="scripts")
+    moved = clusterfile.loads(text.replace("s3://own-data/", "s3://read-only/"), "c.yaml")
+    assert "Script: s3://read-only/setup.sh" in parallelcluster_configuration(moved, bucket="scripts").text
+
+
+def test_no_bucket_of_scripts_is_written_by_nodes(documents: dict[str, Any]) -> None:
+    parts = [part for text in documents.values() for part in (text["HeadNode"], *text["Scheduling"]["SlurmQueues"])]
+    assert parts
+    for part in parts:
+        actions = [action for stage in part.get("CustomActions", {}).values() for action in stage["Sequence"]]
+        writable = {row["BucketName"] for row in part["Iam"]["S3Access"] if row.get("EnableWriteAccess")}
+        assert not {action["Script"].split("/")[2] for action in actions} & writable
+
+
+def test_without_scripts_the_data_bucket_is_enough() -> None:
+    text = f"{PLAIN}storage: {{data-bucket: {{existing: own-data}}}}\nslurm: {{health: false}}\n"
+    assert "CustomActions" not in parallelcluster_configuration(clusterfile.loads(text, "c.yaml")).text
+
+
 def test_scripts_pass_shellcheck(configurations: dict[str, Configuration], tmp_path: Path) -> None:
     texts = {**configurations["slurm-fine-tuning"].scripts, **configurations["directory"].scripts}
     for path, text in texts.items():
@@ -295,7 +324,9 @@ def test_scripts_install_the_health_check(configurations: dict[str, Configuratio
 
 
 def test_the_command_prints_the_configuration_and_the_lines_that_are_lost(tmp_path: Path) -> None:
-    example = str(SLURM["slurm-own-vpc"])
+    text = SLURM["slurm-own-vpc"].read_text()
+    example = str(tmp_path / "cluster.yaml")
+    Path(example).write_text(text + "slurm: {health: false}\n")
     printed = RUN.invoke(app, ["render", example, "--parallelcluster"])
     assert printed.exit_code == 0
     assert YAML(typ="safe").load(printed.stdout)["Region"] == "eu-north-1"
@@ -307,13 +338,22 @@ def test_the_command_prints_the_configuration_and_the_lines_that_are_lost(tmp_pa
         for line in lines[1:]
     )
     written = RUN.invoke(app, ["render", example, "--parallelcluster", "--json", "--out", str(tmp_path)])
-    files = json.loads(written.stdout)
-    assert [Path(file["path"]).name for file in files] == ["cluster.yaml", "health.sh", "head-node.sh"]
+    (file,) = json.loads(written.stdout)
     source = Path(example).read_text().splitlines()
-    for note in files[0]["notes"]:
+    for note in file["notes"]:
         key = re.sub(r"\[\d+\]$", "", note["field"]).rpartition(".")[2]
         assert key in source[note["line"] - 1]
     assert (tmp_path / "parallelcluster" / "cluster.yaml").read_text() == printed.stdout
+
+
+def test_the_command_writes_scripts_for_a_bucket_that_is_not_the_data_bucket(tmp_path: Path) -> None:
+    command = ["render", str(SLURM["slurm-own-vpc"]), "--parallelcluster", "--json", "--out", str(tmp_path)]
+    refused = RUN.invoke(app, command)
+    assert (refused.exit_code, refused.stdout, [*tmp_path.iterdir()]) == (1, "", [])
+    assert refused.stderr.startswith("error: nodes run health.sh as root, and jobs may write to the data bucket")
+    written = RUN.invoke(app, [*command, "--bucket", "tools"])
+    files = json.loads(written.stdout)
+    assert [Path(file["path"]).name for file in files] == ["cluster.yaml", "health.sh", "head-node.sh"]
 
 
 @pytest.mark.parametrize(

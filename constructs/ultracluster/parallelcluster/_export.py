@@ -51,20 +51,19 @@ def parallelcluster_configuration(cluster: ClusterFile, *, bucket: str | None = 
 
     Args:
         cluster: The cluster file, with `orchestrator: slurm`.
-        bucket: Bucket of the scripts of the custom actions. Default: the existing data bucket of the file; without
-            one there are no custom actions.
+        bucket: Bucket of the scripts of the custom actions. Default: none, and with it no custom actions.
 
     Raises:
-        ValueError: If the orchestrator is not AWS PCS.
+        ValueError: If the orchestrator is not AWS PCS, or a script of nodes would be in the existing data bucket of
+            the file, to which jobs write. Without `bucket`, they would: earlier configurations have them there.
     """
     if cluster.traits.capacity_service != "pcs":
         raise ValueError(
             f"ParallelCluster runs Slurm, and orchestrator is {cluster.orchestrator}; load the file with "
             "orchestrator='slurm', which names each key without an equivalent, and what to write instead"
         )
-    existing = cluster.storage.existing_bucket
     notes: list[Note] = list(key_notes(cluster))
-    scripts = Scripts(cluster, bucket or (existing.name if existing else None), notes)
+    scripts = Scripts(cluster, bucket, notes)
     subnets = Subnets(cluster, notes)
     scripts.note_login_nodes()
     slurm_queues = queues(cluster, subnets, scripts, notes)

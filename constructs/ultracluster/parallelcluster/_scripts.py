@@ -16,15 +16,21 @@ FOLDER = "parallelcluster/scripts"
 class Scripts:
     """Scripts of the custom actions. Without a bucket that holds them there are none.
 
+    Nodes run them as root at each boot, and ParallelCluster verifies no checksum: jobs must not write to their bucket.
+
     Args:
         cluster: The cluster file.
         bucket: Bucket of the scripts, or None.
         notes: Notes, to which those of this class are added.
+
+    Raises:
+        ValueError: From the methods of head node and queue, if a script is in the data bucket.
     """
 
     def __init__(self, cluster: ClusterFile, bucket: str | None, notes: list[Note]) -> None:
         self._cluster = cluster
-        self._bucket = bucket
+        self._existing = cluster.storage.existing_bucket
+        self._bucket = bucket or (self._existing.name if self._existing else None)
         self._notes = notes
         self._noted: set[Path] = set()
         self.files: dict[str, str] = {}
@@ -41,11 +47,10 @@ class Scripts:
 
     def permissions(self, scripts: Sequence[Any] = ()) -> dict[str, Any]:
         """Return Iam of head node or queue: what its nodes read and write in S3."""
-        existing = self._cluster.storage.existing_bucket
         rows: list[dict[str, Any]] = []
-        if existing:
-            rows.append({"BucketName": existing.name, "EnableWriteAccess": True})
-        if self._bucket and not (existing and self._bucket == existing.name):
+        if self._existing:
+            rows.append({"BucketName": self._existing.name, "EnableWriteAccess": True})
+        if self._bucket and not self._is_data(self._bucket):
             rows.append({"BucketName": self._bucket, "KeyName": f"{self.prefix}/*"})
         for script in scripts:
             if script.url and script.url.startswith("s3://"):
@@ -121,6 +126,11 @@ class Scripts:
                 )
             )
         if script.url is not None:
+            if self._is_data(script.url.removeprefix("s3://").partition("/")[0]):
+                raise ValueError(
+                    f"nodes run {script.url} as root, and jobs may write to this bucket, the data bucket; move the "
+                    "script to a bucket that nodes only read"
+                )
             return [_action(script.url, script.arguments)]
         name = f"{script.name.replace(' ', '-')}.sh".replace(".sh.sh", ".sh")
         return self._script(name, (script.content or b"").decode(), path, script.arguments)
@@ -135,12 +145,22 @@ class Scripts:
                     Note(
                         path=where,
                         reason=f"custom actions are read from S3, and no bucket is known for {name}",
-                        fix="pass --bucket, or name an existing data bucket",
+                        fix="pass --bucket with a bucket that nodes only read",
                     )
                 )
             return []
+        if self._is_data(self._bucket):
+            raise ValueError(
+                f"nodes run {name} as root, and jobs may write to the data bucket {self._bucket}; pass --bucket with "
+                f"another one, which nodes only read. If a cluster has its scripts in {self.url}, upload them to the "
+                "other bucket, run pcluster update-cluster, and then delete them here"
+            )
         self.files[f"{FOLDER}/{name}"] = text
         return [_action(f"s3://{self._bucket}/{self.prefix}/{name}", arguments)]
+
+    def _is_data(self, bucket: str) -> bool:
+        """Return True for the data bucket of the file, to which head node and queues write."""
+        return self._existing is not None and bucket == self._existing.name
 
 
 def _action(url: str, arguments: Sequence[str]) -> dict[str, Any]:
