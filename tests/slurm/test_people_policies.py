@@ -6,9 +6,12 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 
+from support import EXAMPLES
 from support.iam import allowed
-from support.templates import resources_of
+from support.templates import by_type, resources_of, template_of
+from ultracluster import clusterfile
 from ultracluster.slurm import PcsAdministratorPolicy, PcsCluster, PcsComputeNodeGroup, PcsUserPolicy
+from ultracluster.slurm._node_health import allow_health_mode
 
 ACCOUNT = "123456789012"
 CLUSTER = f"arn:aws:pcs:us-east-2:{ACCOUNT}:cluster/pcs_abc123"
@@ -37,8 +40,9 @@ def documents() -> dict[str, dict[str, Any]]:
     login = PcsComputeNodeGroup.from_pcs_compute_node_group_attributes(
         stack, "Login", cluster=cluster, node_group_id=LOGIN, name="login"
     )
-    PcsUserPolicy(stack, "User", cluster=cluster, login=login, grafana="llama-grafana")
-    PcsAdministratorPolicy(stack, "Administrator", cluster=cluster, node_roles=role)
+    PcsUserPolicy(stack, "User", cluster=cluster, login=login, grafana="llama-Observability-Grafana-*")
+    administrator = PcsAdministratorPolicy(stack, "Administrator", cluster=cluster, node_roles=role)
+    allow_health_mode(administrator, stack, cluster="llama")
     template = resources_of(stack)
     (session,) = (id for id, resource in template.items() if resource["Type"] == "AWS::SSM::Document")
     known = {"AWS::Partition": "aws", "AWS::Region": "us-east-2", "AWS::AccountId": ACCOUNT, session: "Shell"}
@@ -71,6 +75,9 @@ def tag(name: str, value: str, **more: str) -> dict[str, str]:
 LOGIN_NODE = {**tag("aws:pcs:compute-node-group-id", LOGIN), **tag("aws:pcs:cluster-id", "pcs_abc123")}
 COMPUTE_NODE = {**tag("aws:pcs:compute-node-group-id", COMPUTE), **tag("aws:pcs:cluster-id", "pcs_abc123")}
 STRANGE_NODE = {**tag("aws:pcs:compute-node-group-id", "pcs_other1"), **tag("aws:pcs:cluster-id", "pcs_zzz999")}
+GRAFANA = tag("aws:autoscaling:groupName", "llama-Observability-Grafana-1A2B3C")
+MODE = f"arn:aws:ssm:us-east-2:{ACCOUNT}:parameter/ultracluster/llama/health-mode"
+LOG_GROUP = f"arn:aws:logs:us-east-2:{ACCOUNT}:log-group"
 PORT, SSH, REMOTE = (
     f"arn:aws:ssm:us-east-2::document/AWS-Start{name}Session{tail}"
     for name, tail in (("PortForwarding", ""), ("SSH", ""), ("PortForwarding", "ToRemoteHost"))
@@ -85,7 +92,7 @@ PORT, SSH, REMOTE = (
         ("pcs:GetQueue", f"{CLUSTER}/queue/pcs_q1", {}),
         ("ec2:DescribeInstances", "*", {}),
         ("ssm:StartSession", NODE, {**LOGIN_NODE, **CHECKED}),
-        ("ssm:StartSession", NODE, {**tag("Name", "llama-grafana"), **CHECKED}),
+        ("ssm:StartSession", NODE, {**GRAFANA, **CHECKED}),
         ("ssm:StartSession", DOCUMENT, CHECKED),
         ("ssm:StartSession", PORT, CHECKED),
         ("ssm:StartSession", SSH, CHECKED),
@@ -104,6 +111,9 @@ def test_users_may(documents: dict[str, dict[str, Any]], action: str, resource: 
         ("ssm:StartSession", NODE, {**COMPUTE_NODE, **CHECKED}),
         ("ssm:StartSession", NODE, {**STRANGE_NODE, **CHECKED}),
         ("ssm:StartSession", NODE, CHECKED),
+        # Nor on nodes with a tag of Grafana that people may set.
+        ("ssm:StartSession", NODE, {**STRANGE_NODE, **tag("Name", "llama-grafana"), **CHECKED}),
+        ("ssm:StartSession", NODE, {**tag("aws:autoscaling:groupName", "other-Observability-Grafana-1A2B"), **CHECKED}),
         # Session Manager's own shell is one of ssm-user, who may become root; nor a session without a document.
         ("ssm:StartSession", SHELL, CHECKED),
         ("ssm:StartSession", NODE, {**LOGIN_NODE, "ssm:SessionDocumentAccessCheck": "false"}),
@@ -139,7 +149,16 @@ def test_users_must_not(documents: dict[str, dict[str, Any]], action: str, resou
         ("ssm:StartSession", NODE, COMPUTE_NODE),
         ("ssm:StartSession", NODE, LOGIN_NODE),
         ("ssm:StartSession", SHELL, {}),
-        ("logs:FilterLogEvents", f"arn:aws:logs:us-east-2:{ACCOUNT}:log-group:/aws/vendedlogs/pcs/pcs_abc123:*", {}),
+        ("logs:FilterLogEvents", f"{LOG_GROUP}:/aws/vendedlogs/pcs/pcs_abc123:*", {}),
+        # What runbooks and the page on the health of nodes run.
+        ("logs:StartQuery", f"{LOG_GROUP}:/ultracluster/pcs_abc123/nodes:*", {}),
+        ("logs:GetQueryResults", "*", {}),
+        ("logs:StopQuery", "*", {}),
+        ("ec2:DescribeInstanceStatus", "*", {}),
+        ("ec2:GetConsoleOutput", NODE, COMPUTE_NODE),
+        ("fsx:DescribeFileSystems", "*", {}),
+        ("ssm:PutParameter", MODE, {}),
+        ("ssm:GetParameter", MODE, {}),
     ],
 )
 def test_administrators_may(
@@ -157,6 +176,10 @@ def test_administrators_may(
         ("ec2:TerminateInstances", NODE, STRANGE_NODE),
         ("ec2:TerminateInstances", NODE, {}),
         ("ssm:StartSession", NODE, STRANGE_NODE),
+        ("ec2:GetConsoleOutput", NODE, STRANGE_NODE),
+        ("ssm:PutParameter", MODE.replace("llama", "other"), {}),
+        ("ssm:PutParameter", MODE.replace("health-mode", "users/ada"), {}),
+        ("logs:StartQuery", f"{LOG_GROUP}:/ultracluster/pcs_zzz999/nodes:*", {}),
         ("iam:PassRole", f"arn:aws:iam::{ACCOUNT}:role/Admin", {"iam:PassedToService": "ec2.amazonaws.com"}),
         ("iam:PassRole", ROLE, {"iam:PassedToService": "lambda.amazonaws.com"}),
         ("iam:PassRole", ROLE, {}),
@@ -172,6 +195,20 @@ def test_administrators_must_not(
     documents: dict[str, dict[str, Any]], action: str, resource: str, keys: dict[str, str]
 ) -> None:
     assert not allowed([documents["Administrator"]], action, resource, keys=keys)
+
+
+def test_users_reach_the_grafana_of_their_cluster_by_a_tag_of_aws() -> None:
+    """The name of the Auto Scaling group, which CloudFormation makes of stack and logical id."""
+    cluster = clusterfile.load(next(path for path in EXAMPLES if path.stem == "slurm-own-grafana"))
+    (group,) = by_type(template_of(cluster, "Observability"), "AWS::AutoScaling::AutoScalingGroup")
+    policies = by_type(template_of(cluster, "Compute"), "AWS::IAM::ManagedPolicy")
+    (user,) = (policy["Properties"]["PolicyDocument"] for id, policy in policies.items() if id.startswith("UserPolicy"))
+    tested = [item["Condition"] for item in user["Statement"] if item.get("Sid", "").startswith("StartSession")]
+    assert {"ssm:resourceTag/aws:autoscaling:groupName": f"{cluster.name}-Observability-{group}-*"} in [
+        condition.get("StringLike") for condition in tested
+    ]
+    (administrator,) = (policy for id, policy in policies.items() if id.startswith("AdministratorPolicy"))
+    assert f"parameter/ultracluster/{cluster.name}/health-mode" in str(administrator)
 
 
 @pytest.mark.parametrize("kind", ["User", "Administrator"])

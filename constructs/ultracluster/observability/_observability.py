@@ -34,6 +34,9 @@ class Observability:
     topic: sns.ITopic
     #: Address of the dashboards, or a command that opens them. None: the file has none, or names a workspace.
     dashboards: str | None
+    #: Name of the Auto Scaling group of the Grafana server; see `SelfHostedGrafana.group_pattern`. None: there is no
+    #: such server.
+    grafana_group: str | None
 
     @classmethod
     def from_cluster_file(
@@ -63,10 +66,10 @@ class Observability:
         workspace.alarms.add_all(alerts.topic, scope=Construct(scope, "PrometheusAlarms"))
         _storage_alarms(scope, cluster, storage, alerts.topic)
         clients: list[ec2.IConnectable] = [network.nodes]
-        address = _grafana(scope, cluster, network, storage, workspace, managed, clients)
+        address, group = _grafana(scope, cluster, network, storage, workspace, managed, clients)
         if section.vpc_endpoint:
             PrometheusEndpoint(scope, "Endpoint", vpc=network.vpc, subnet=network.training_subnet, clients=clients)
-        return cls(workspace=workspace, topic=alerts.topic, dashboards=address)
+        return cls(workspace=workspace, topic=alerts.topic, dashboards=address, grafana_group=group)
 
 
 def _managed_grafana(scope: Construct, cluster: ClusterFile) -> IGrafanaWorkspace | None:
@@ -138,10 +141,11 @@ def _grafana(
     workspace: IPrometheusWorkspace,
     managed: IGrafanaWorkspace | None,
     clients: list[ec2.IConnectable],
-) -> str | None:
+) -> tuple[str | None, str | None]:
+    """Create the dashboards, and return how they are opened and the group of their server."""
     section = cluster.observability.grafana
     if cluster.grafana == "none":
-        return None
+        return None, None
     lustre = storage.lustre is not None
     boards, log_groups = cluster_dashboards(cluster, lustre=lustre)
     region = cluster.region if lustre or log_groups else None
@@ -168,7 +172,7 @@ def _grafana(
         server.node.add_dependency(*network.ready)
         grant(server)
         clients.append(server)
-        return server.command
+        return server.command, server.group_pattern
     created = managed if isinstance(managed, GrafanaWorkspace) else None
     if created is not None:
         grant(created)
@@ -183,7 +187,7 @@ def _grafana(
         users=section.users,
         groups=section.groups,
     )
-    return None if created is None else created.url
+    return None if created is None else created.url, None
 
 
 def _saml(section: Grafana) -> Saml | None:

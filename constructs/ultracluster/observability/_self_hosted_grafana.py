@@ -191,6 +191,9 @@ class SelfHostedGrafana(Construct):
             )
         )
         stack = cdk.Stack.of(self)
+        # CloudFormation names it after stack and logical id. A reference would make other stacks wait for this one.
+        #: Name of its Auto Scaling group, with `*` for the end that CloudFormation gives it, for conditions of IAM.
+        self.group_pattern = f"{stack.stack_name}-{stack.resolve(self.resource.logical_id)}-*"
         #: Command that forwards the port; then open http://localhost:3000.
         self.command = (
             f"aws ssm start-session --region {stack.region} --document-name AWS-StartPortForwardingSession "

@@ -14,7 +14,7 @@ from ultracluster.slurm._user_policy import FIND_ACTIONS, OWN_SESSION_ACTIONS, o
 #: Tag of all instances of a cluster, with its id; only AWS PCS can set it.
 CLUSTER_TAG = "aws:pcs:cluster-id"
 # Not CreateCluster and DeleteCluster: a deployment does both, and accounting goes with the cluster.
-_CLUSTER = ("GetCluster", "ListComputeNodeGroups", "ListQueues", "ListTagsForResource", "UpdateCluster")
+_CLUSTER = ("GetCluster", "ListComputeNodeGroups", "ListQueues", "UpdateCluster")
 _VERBS = ("Create", "Delete", "Get", "Update")
 _CHILDREN = [f"{verb}{kind}" for kind in ("ComputeNodeGroup", "Queue") for verb in _VERBS]
 # Permissions that PCS requires for changes of a node group. https://docs.aws.amazon.com/pcs/latest/userguide/
@@ -34,6 +34,18 @@ _NODE_GROUPS = (
     "ec2:RunInstances",
     "iam:GetInstanceProfile",
     "pcs:ListClusters",
+    # It has no permissions on single resources.
+    "pcs:ListTagsForResource",
+)
+# What runbooks and docs/operations/node-health.md run; none has permissions on single resources, and GetQueryResults
+# none on the log group of its query. https://docs.aws.amazon.com/service-authorization/latest/reference/ (read
+# 2026-11-27)
+_RUNBOOKS = (
+    "ec2:DescribeInstanceStatus",
+    "fsx:DescribeFileSystems",
+    "logs:GetQueryResults",
+    "logs:StopQuery",
+    "ssm:GetCommandInvocation",
 )
 
 
@@ -86,7 +98,7 @@ class PcsAdministratorPolicy(iam.ManagedPolicy):
             ),
             iam.PolicyStatement(
                 sid="WhatNodeGroupsNeed",
-                actions=sorted({*_NODE_GROUPS, *FIND_ACTIONS, "ssm:GetCommandInvocation"}),
+                actions=sorted({*_NODE_GROUPS, *FIND_ACTIONS, *_RUNBOOKS}),
                 resources=["*"],
             ),
             iam.PolicyStatement(
@@ -97,7 +109,7 @@ class PcsAdministratorPolicy(iam.ManagedPolicy):
             ),
             iam.PolicyStatement(
                 sid="Nodes",
-                actions=["ec2:RebootInstances", "ec2:TerminateInstances"],
+                actions=["ec2:GetConsoleOutput", "ec2:RebootInstances", "ec2:TerminateInstances"],
                 resources=[instances],
                 conditions=of_cluster,
             ),

@@ -85,6 +85,14 @@ def publish_topic(scope: Construct, cluster: ClusterFile, role: iam.IRole, topic
         iam.Grant.add_to_principal(grantee=role, actions=actions, resource_arns=[key.key_arn])
 
 
+def allow_health_mode(policy: iam.IGrantable, scope: Construct, *, cluster: str) -> None:
+    """Allow people to read and set the mode of the health checks of a cluster."""
+    name = health_mode_parameter(cluster).removeprefix("/")
+    arn = cdk.Stack.of(scope).format_arn(service="ssm", resource="parameter", resource_name=name)
+    actions = ["ssm:GetParameter", "ssm:PutParameter"]
+    iam.Grant.add_to_principal(grantee=policy, actions=actions, resource_arns=[arn])
+
+
 def health_mode(scope: Construct, id: str, *, cluster: str, role: iam.IRole) -> None:
     """Create the parameter with the mode of the health checks, and allow nodes to read it."""
     NodeHealth(scope, id, cluster=cluster).allow_drains(role)

@@ -9,6 +9,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.orchestration import Output
 from ultracluster.slurm._administrator_policy import PcsAdministratorPolicy
 from ultracluster.slurm._interfaces import IPcsCluster
+from ultracluster.slurm._node_health import allow_health_mode
 from ultracluster.slurm._node_outputs import session
 from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 from ultracluster.slurm._user_policy import PcsUserPolicy
@@ -45,8 +46,19 @@ def people_policies(
     *,
     login_role: iam.IRole,
     login: PcsComputeNodeGroup,
+    grafana: str | None,
 ) -> PeoplePolicies:
-    """Create the policies of administrators and users; users have the data bucket too."""
+    """Create the policies of administrators and users; users have the data bucket too.
+
+    Args:
+        scope: Scope of the policies.
+        cluster: Cluster file.
+        controller: Slurm controller.
+        storage: Storage of the cluster, with its data bucket.
+        login_role: Role of the login nodes.
+        login: Login nodes.
+        grafana: Name of the Auto Scaling group of the Grafana server; see `PcsUserPolicy`.
+    """
     policies = PeoplePolicies(
         administrator=PcsAdministratorPolicy(
             scope, "AdministratorPolicy", cluster=controller, node_roles=[controller.node_role, login_role]
@@ -56,10 +68,11 @@ def people_policies(
             "UserPolicy",
             cluster=controller,
             login=login,
-            grafana=f"{cluster.name}-grafana" if cluster.grafana == "self-hosted" else None,
+            grafana=grafana,
         ),
         login=login,
     )
+    allow_health_mode(policies.administrator, scope, cluster=cluster.name)
     if storage.data_bucket is not None:
         storage.data_bucket.grants.read_write(policies.user)
     return policies

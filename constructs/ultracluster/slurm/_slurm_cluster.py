@@ -92,6 +92,7 @@ class SlurmCluster(Construct):
         self.login_role = PcsNodeRole(self, "LoginRole")
         self.node_logs.grants.write(self.login_role)
         self._policies: PeoplePolicies | None = None
+        self._grafana: str | None = None
         allow_nodes(self, cluster, compute=self.controller.node_role, login=self.login_role)
 
     @property
@@ -108,9 +109,10 @@ class SlurmCluster(Construct):
     def add_metrics_access(self, scope: Construct, observability: Observability) -> None:
         """Allow nodes to write metrics, and publish the URL of a workspace that is known at deployment only.
 
-        Nodes read the URL when their agent starts, so that another workspace replaces no node.
+        Call it before `add_node_groups`. Nodes read the URL when their agent starts: another one replaces no node.
         """
         add_metrics_access(scope, self._cluster, self.controller, self.login_role, observability)
+        self._grafana = observability.grafana_group
         self.logs.alarms.add_all(observability.topic, scope=Construct(scope, "SlurmAlarms"))
 
     def add_node_groups(
@@ -156,7 +158,13 @@ class SlurmCluster(Construct):
             groups[group.name] = self._node_group(child_scope(scopes[group.name], group.name), group, boots)
         self._add_queues(scope, scopes)
         self._policies = people_policies(
-            scope, cluster, self.controller, self._storage, login_role=self.login_role, login=groups[LOGIN]
+            scope,
+            cluster,
+            self.controller,
+            self._storage,
+            login_role=self.login_role,
+            login=groups[LOGIN],
+            grafana=self._grafana,
         )
         scripts = NodeArchive(
             scope,

@@ -18,6 +18,8 @@ FIND_ACTIONS = ("ec2:DescribeInstances", "ssm:DescribeSessions", "ssm:GetConnect
 # A port of the node itself, and sshd with a key of the user. AWS-StartPortForwardingSessionToRemoteHost would let the
 # agent, which is root, connect to any address of the network.
 _DOCUMENTS = ("AWS-StartPortForwardingSession", "AWS-StartSSHSession")
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html (read 2026-11-27)
+_GROUP_TAG = "aws:autoscaling:groupName"
 
 
 class PcsUserPolicy(iam.ManagedPolicy):
@@ -29,7 +31,8 @@ class PcsUserPolicy(iam.ManagedPolicy):
     Args:
         cluster: The cluster.
         login: Its login nodes.
-        grafana: Tag `Name` of a Grafana server whose port may be forwarded too. Default: none.
+        grafana: Name of the Auto Scaling group of a Grafana server, whose port may be forwarded too; `*` stands for any
+            text. A shell needs the person's Linux user, which the server does not have. Default: none.
 
     See: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-preferences-run-as.html (read 2026-11-22)
     """
@@ -70,7 +73,8 @@ class PcsUserPolicy(iam.ManagedPolicy):
         ]
         children = f"{cluster.cluster_arn}/*"
         sessions = own_sessions(stack)
-        tags = {NODE_GROUP_TAG: login.node_group_id, **({"Name": grafana} if grafana else {})}
+        # Both tags are AWS's: a permission to tag instances does not set them.
+        tags = {NODE_GROUP_TAG: login.node_group_id, **({_GROUP_TAG: grafana} if grafana else {})}
         self.add_statements(
             iam.PolicyStatement(
                 sid="ReadCluster",
@@ -88,7 +92,7 @@ class PcsUserPolicy(iam.ManagedPolicy):
                     actions=["ssm:StartSession"],
                     resources=[instances],
                     conditions={
-                        "StringEquals": {f"ssm:resourceTag/{tag}": value},
+                        "StringLike" if tag == _GROUP_TAG else "StringEquals": {f"ssm:resourceTag/{tag}": value},
                         "BoolIfExists": {"ssm:SessionDocumentAccessCheck": "true"},
                     },
                 )

@@ -93,12 +93,14 @@ class UltraCluster(Construct):
         self.images = (
             create_images(self, "Images", cluster=cluster, network=self.network) if cluster.built_images else None
         )
-        self.orchestrator.add_node_groups(Construct(self, "Nodes"), images=self.images.images if self.images else {})
         monitoring = Construct(self, "Observability")
         #: Monitoring. None: it is off.
         self.observability = Observability.from_cluster_file(
             monitoring, cluster, network=self.network, storage=self.storage
         )
+        if self.observability is not None:
+            self.orchestrator.add_metrics_access(monitoring, self.observability)
+        self.orchestrator.add_node_groups(Construct(self, "Nodes"), images=self.images.images if self.images else {})
         outputs = [
             *network_outputs(self.network),
             *storage_outputs(self.storage),
@@ -107,7 +109,6 @@ class UltraCluster(Construct):
             *(self.images.outputs if self.images else ()),
         ]
         if self.observability is not None:
-            self.orchestrator.add_metrics_access(monitoring, self.observability)
             outputs += observability_outputs(self.observability)
         #: Admin host that installs what is on Kubernetes. None: nothing is installed by the deployment.
         self.platform = (
