@@ -3,14 +3,16 @@
 import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 from typer.testing import CliRunner
 
-from support import ROOT
+from support import EXAMPLES, ROOT
 from support.aws_account import ACCOUNT, NOW, AwsAccount, aws_account, error, quota, reservation
+from support.policy_resources import useless
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.clusterfile import ClusterFile
@@ -74,6 +76,7 @@ def account(shared: AwsAccount) -> AwsAccount:
         "ec2:DescribeImages": lambda _: {"Images": [image]},
         "ec2:DescribeCapacityReservations": lambda _: {"CapacityReservations": [reservation()]},
         "service-quotas:GetServiceQuota": lambda params: quota(params["QuotaCode"], QUOTAS[params["ServiceCode"]]),
+        "ec2:GetEbsDefaultKmsKeyId": lambda _: {"KmsKeyId": "alias/aws/ebs"},
         "eks:DescribeClusterVersions": lambda _: {"clusterVersions": [version]},
         "eks:ListAddons": lambda _: {"addons": ["coredns"]},
         "eks:DescribeAddon": lambda _: {"addon": {"addonName": "coredns", "addonVersion": "v1.13.1-eksbuild.1"}},
@@ -102,6 +105,8 @@ def test_a_good_account_passes_with_the_printed_policy_alone(text: str, account:
         "servicequotas:GetAWSDefaultServiceQuota",
         "cloudwatch:GetMetricStatistics",
         "resource-groups:ListGroupResources",
+        "kms:DescribeKey",
+        "kms:GetKeyPolicy",
     }
     assert actions - set(account.calls) <= conditional
 
@@ -319,6 +324,58 @@ def test_another_endpoint_of_prometheus_in_the_vpc_is_reported(account: AwsAccou
         ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=service, VpcEndpointType="Interface", PrivateDnsEnabled=private)
         assert of(file) == (["warn"] if private else ["pass"])
     assert of(cluster(network={"existing": existing})) == []
+
+
+VOLUME_KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef"
+LAUNCHERS = {"pcs": "AWSServiceRoleForPCS", "autoscaling": "AWSServiceRoleForAutoScaling"}
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed", "status"),
+    [
+        # An Auto Scaling group has the Grafana server.
+        (SLURM, ["pcs", "autoscaling"], "pass"),
+        (SLURM, ["autoscaling"], "warn"),
+        (SLURM, ["pcs"], "warn"),
+        (EKS, ["autoscaling"], "pass"),
+        (EKS, [], "warn"),
+        (EKS, ["*"], "pass"),
+    ],
+)
+def test_the_default_key_of_volumes_serves_who_launches_nodes(
+    text: str, allowed: list[str], status: str, account: AwsAccount
+) -> None:
+    """The policy of the key must name the service-linked role: its own permissions have no key of customers."""
+    role = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role"
+    arns = [it if it == "*" else f"{role}/{it}.amazonaws.com/{LAUNCHERS[it]}" for it in allowed]
+    administrators = {"Effect": "Allow", "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}, "Action": "kms:*"}
+    launch = {"Effect": "Allow", "Principal": {"AWS": arns}, "Action": ["kms:CreateGrant"], "Resource": "*"}
+    # Without a grant, EC2 cannot attach a volume.
+    read = {**launch, "Principal": {"AWS": [f"{role}/{name}.amazonaws.com/{it}" for name, it in LAUNCHERS.items()]}}
+    statements = [administrators, launch, {**read, "Action": "kms:Decrypt"}]
+    answering("ec2:GetEbsDefaultKmsKeyId", {"KmsKeyId": VOLUME_KEY})(account)
+    metadata = {"KeyId": VOLUME_KEY[-36:], "Arn": VOLUME_KEY, "KeyManager": "CUSTOMER"}
+    answering("kms:DescribeKey", {"KeyMetadata": metadata})(account)
+    answering("kms:GetKeyPolicy", {"Policy": json.dumps({"Version": "2012-10-17", "Statement": statements})})(account)
+    file = cluster(text)
+    account.policy = policy(file)
+    (finding,) = (finding for finding in findings(file, account) if finding.check == "live-volume-key")
+    assert (finding.status, VOLUME_KEY in finding.message) == (status, True)
+    if status == "warn":
+        assert "Client.InvalidKMSKey.InvalidState" in finding.message
+        assert [name for name in LAUNCHERS.values() if name in finding.fix]
+
+
+def test_a_key_of_aws_with_an_id_serves_every_service(account: AwsAccount) -> None:
+    answering("ec2:GetEbsDefaultKmsKeyId", {"KmsKeyId": VOLUME_KEY})(account)
+    metadata = {"KeyId": VOLUME_KEY[-36:], "Arn": VOLUME_KEY, "KeyManager": "AWS"}
+    answering("kms:DescribeKey", {"KeyMetadata": metadata})(account)
+    assert trouble(cluster(), account) == []
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)
+def test_resources_of_the_printed_policy_match_its_actions(file: Path) -> None:
+    assert useless(policy(clusterfile.load(file))) == set()
 
 
 def test_versions_of_eks_are_those_of_today(account: AwsAccount) -> None:
