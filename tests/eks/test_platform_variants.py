@@ -93,6 +93,21 @@ def test_the_source_of_the_pipeline_is_the_script_of_the_admin_host() -> None:
     }
 
 
+def test_the_pipeline_reads_its_source_as_the_source_action_of_s3_requires() -> None:
+    """https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-S3.html (read 2026-11-27)."""
+    statements = of_type("AWS::IAM::Policy", "BuildPipelineRole")["Properties"]["PolicyDocument"]["Statement"]
+    actions = {
+        action
+        for statement in statements
+        if "cdk-hnb659fds-assets" in str(statement["Resource"])
+        for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
+    }
+    assert actions == {
+        *(f"s3:Get{name}" for name in ("Object", "ObjectTagging", "ObjectVersion", "ObjectVersionTagging")),
+        *(f"s3:GetBucket{name}" for name in ("Acl", "Location", "Versioning")),
+    }
+
+
 def test_other_content_runs_the_pipeline_and_is_waited_for() -> None:
     pipelines = [of_type("AWS::CodePipeline::Pipeline", prefix) for prefix in ("Build", "Other")]
     assert all(pipeline["Properties"]["RestartExecutionOnUpdate"] for pipeline in pipelines)

@@ -48,6 +48,10 @@ _INTERFACES = (
     *("ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface", "ec2:DescribeDhcpOptions"),
     *("ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"),
 )
+# https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-S3.html, service role permissions (read
+# 2026-11-27); the action of aws-cdk-lib 2.275.0 allows these by wildcards.
+_SOURCE_OBJECT = ("s3:GetObject", "s3:GetObjectTagging", "s3:GetObjectVersion", "s3:GetObjectVersionTagging")
+_SOURCE_BUCKET = ("s3:GetBucketAcl", "s3:GetBucketLocation", "s3:GetBucketVersioning")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -220,8 +224,8 @@ class PlatformBuild(Construct):
         name, _, key = source.url.removeprefix("s3://").partition("/")
         held = stack.format_arn(service="s3", region="", account="", resource=name)
         for actions, resource in (
-            (("s3:GetObject", "s3:GetObjectVersion"), source.arn),
-            (("s3:GetBucketVersioning",), held),
+            (_SOURCE_OBJECT, source.arn),
+            (_SOURCE_BUCKET, held),
             (("codebuild:BatchGetBuilds", "codebuild:StartBuild"), project.attr_arn),
             (("s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"), objects),
             (("s3:GetBucketVersioning",), bucket.bucket_arn),
