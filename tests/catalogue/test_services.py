@@ -1,7 +1,9 @@
 """Facts on FSx, PCS and Regions."""
 
+import json
 import subprocess
 import sys
+from importlib.resources import files
 
 import pytest
 from botocore.session import get_session
@@ -15,10 +17,13 @@ from ultracluster.catalogue.ec2 import (
     REGIONS,
     RESERVED_ADDRESSES_PER_SUBNET,
     Architecture,
+    default_type,
     image_parameter,
     is_local_zone,
     region_of_zone,
 )
+from ultracluster.catalogue.ec2._offerings import WITHOUT_M7I
+from ultracluster.catalogue.monitoring import WITHOUT_PROMETHEUS
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.catalogue.storage import lustre, lustre_quotas
 
@@ -58,6 +63,20 @@ def test_a_faster_tier_costs_more_a_gb_and_less_a_unit_of_throughput() -> None:
     assert prices == sorted(prices)
     per_throughput = [price / tier.mb_per_s_per_tib for price, tier in zip(prices, by_speed, strict=True)]
     assert per_throughput == sorted(per_throughput, reverse=True)
+
+
+def test_the_regions_without_prometheus_are_those_of_botocore() -> None:
+    endpoints = get_session().get_data("endpoints")["partitions"]
+    served = {region for partition in endpoints for region in partition["services"].get("aps", {}).get("endpoints", {})}
+    assert set(REGIONS.values()) - served == WITHOUT_PROMETHEUS
+
+
+def test_the_regions_without_m7i_are_those_of_cfn_lint() -> None:
+    file = files("cfnlint.data.schemas.extensions.aws_ec2_instance") / "instancetype_enum.json"
+    offered = {region: row["enum"] for region, row in json.loads(file.read_text()).items() if "enum" in row}
+    lacking = {region for region in REGIONS.values() if "m7i.2xlarge" not in offered[region]}
+    assert lacking == WITHOUT_M7I
+    assert all(default_type("m7i.2xlarge", region) in offered[region] for region in REGIONS.values())
 
 
 @pytest.mark.parametrize("throughput", [0, -125])

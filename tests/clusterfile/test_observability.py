@@ -116,6 +116,28 @@ def test_a_region_without_grafana_falls_to_a_server_with_a_warning() -> None:
     assert "AWS::AutoScaling::AutoScalingGroup" in types(stack(text))
 
 
+@pytest.mark.parametrize("section", ["", "observability: {}", "observability: {profile: basic}"])
+def test_a_region_without_prometheus_names_the_key_that_turns_metrics_off(section: str) -> None:
+    file = "\n".join(
+        [
+            *("name: north", "region: cn-north-1", "zone: cnn1-az1", "orchestrator: kubernetes"),
+            "kubernetes: {admins: ['arn:aws-cn:iam::123456789012:role/platform']}",
+            "nodes: {train: {type: p4d.24xlarge, count: 2}}",
+            "",
+        ]
+    )
+    with pytest.raises(clusterfile.ClusterFileError) as refused:
+        clusterfile.loads(file + section, "c.yaml")
+    (problem,) = refused.value.problems
+    assert (problem.rule, problem.field) == ("prometheus-region", "observability.profile")
+    assert problem.message.endswith("write observability: {profile: none}")
+    cluster = clusterfile.loads(file + "observability: {profile: none}", "c.yaml")
+    # m7i, the default, is not in the Region; a type of the file is not changed.
+    assert cluster.service_type.name == "m6i.2xlarge"
+    named = file.replace("{admins:", "{system: {type: m7i.2xlarge}, admins:") + "observability: {profile: none}"
+    assert clusterfile.loads(named, "c.yaml").service_type.name == "m7i.2xlarge"
+
+
 def test_an_existing_workspace_gets_unique_rules_and_no_second_alert_manager() -> None:
     text = with_section(f"{{workspace: {WORKSPACE}}}")
     resources = stack(text)

@@ -326,6 +326,10 @@ def test_karpenter_launches_and_terminates_only_resources_with_the_tags_of_the_c
         actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
         if {"ec2:TerminateInstances", "ec2:CreateTags", "iam:DeleteInstanceProfile"} & set(actions):
             assert "kubernetes.io/cluster/studio" in json.dumps(statement["Condition"])
+    (passed,) = (statement["Condition"] for statement in policy if statement["Action"] == "iam:PassRole")
+    # The second in China.
+    services = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]
+    assert passed == {"StringEquals": {"iam:PassedToService": services}}
     assert "KarpenterQueue" in compute_stack.find_outputs("*")
 
 
@@ -412,6 +416,7 @@ def test_the_fsx_driver_deletes_only_file_systems_that_it_created(minimal: Any) 
     allowed = statements(minimal["Compute"], "AddOnsawsfsxcsidriverRole")
     assert allowed["fsx:DeleteFileSystem"]["Condition"] == {"StringLike": {"aws:ResourceTag/CSIVolumeName": "*"}}
     assert allowed["fsx:CreateFileSystem"]["Condition"] == {"StringLike": {"aws:RequestTag/CSIVolumeName": "*"}}
+    assert allowed["fsx:DescribeFileSystems"]["Resource"] == "*", "it polls them until they are available"
     assert "Condition" not in allowed["fsx:DescribeFileSystems"]
 
 

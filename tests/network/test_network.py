@@ -5,10 +5,12 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
 from support import ROOT
+from support.templates import resources_of
 from ultracluster import clusterfile
 from ultracluster.network import (
     ClusterNetwork,
@@ -245,6 +247,44 @@ def test_a_perimeter_with_internet_lets_nodes_reach_public_addresses_for_the_web
     ((inside, _),) = policies.values()
     organization = {"aws:PrincipalOrgID": "o-a1b2c3d4e5", "aws:ResourceOrgID": "o-a1b2c3d4e5"}
     assert inside["Condition"] == {"StringEquals": organization}
+
+
+@pytest.mark.parametrize(
+    ("region", "zone", "prefixes"),
+    [
+        ("cn-north-1", "cnn1-az1", {"ec2": "cn.com.amazonaws", "eks": "cn.com.amazonaws", "ssm": "com.amazonaws"}),
+        (
+            "us-gov-west-1",
+            "usgw1-az1",
+            {"ec2": "com.amazonaws", "ssm": "com.amazonaws", "aps-workspaces": "com.amazonaws"},
+        ),
+    ],
+)
+def test_endpoints_have_the_names_of_their_partition(region: str, zone: str, prefixes: dict[str, str]) -> None:
+    """aws-ec2/lib/vpc-endpoint.ts of aws-cdk-lib 2.275.0; AWS has no Managed Prometheus in China."""
+    partition = "aws-cn" if region.startswith("cn-") else "aws-us-gov"
+    account = "123456789012"
+    text = (ROOT / "examples" / "eks-private.yaml").read_text()
+    file = yaml.safe_load(text)
+    file.update(region=region, zone=zone, nodes={"train": {"type": "p4d.24xlarge", "count": 2}})
+    file["kubernetes"] = {
+        "admins": [f"arn:{partition}:iam::{account}:role/platform"],
+        "registry": f"{account}.dkr.ecr.{region}.amazonaws.com{'.cn' * (partition == 'aws-cn')}/x",
+    }
+    file["observability"] = {"profile": "none"}
+    file = {
+        key: file[key] for key in ("name", "region", "zone", "orchestrator", "nodes", "kubernetes", "observability")
+    }
+    cluster = clusterfile.loads(yaml.safe_dump({**file, "network": {"internet": False}}), "c.yaml")
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "S", env=cdk.Environment(account=account, region=region))
+    Network.from_cluster_file(stack, cluster)
+    names = [
+        item["Properties"]["ServiceName"]
+        for item in resources_of(stack).values()
+        if item["Type"] == "AWS::EC2::VPCEndpoint" and item["Properties"].get("VpcEndpointType") == "Interface"
+    ]
+    assert {f"{prefix}.{region}.{service}" for service, prefix in prefixes.items()} <= {*names}
+    assert any("aps" in name for name in names) is (partition != "aws-cn")
 
 
 def test_a_canary_reports_through_the_endpoint_of_a_perimeter(

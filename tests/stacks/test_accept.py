@@ -38,6 +38,11 @@ ACCEPTED = {
         "Custom::GrafanaContent",
         '"WorkspaceId": "g-0123456789"',
     ),
+    "prometheus-region": (
+        moved(KUBERNETES, "cn-north-1", "cnn1-az1"),
+        "AWS::APS::Workspace",
+        '"Alias": "llama"',
+    ),
     "home-region": (
         bent("storage: {", "storage: {home: {deployment: SINGLE_AZ_HA_1}, "),
         "AWS::FSx::FileSystem",

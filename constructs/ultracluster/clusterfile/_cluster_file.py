@@ -143,7 +143,7 @@ class ClusterFile(Section):
     @cached_property
     def service_type(self) -> InstanceType:
         """Instance type of the nodes beside the node groups."""
-        return self.catalogue.look_up(self.traits.type_of(self.control_plane.service_nodes))[0]
+        return self.catalogue.look_up(self.traits.type_of(self.control_plane.service_nodes, self.region))[0]
 
     @property
     def login_image(self) -> ImageOption:

@@ -125,7 +125,8 @@ class Draft(ClusterFile):
     def service_type(self) -> InstanceType:
         """Instance type of the nodes beside the node groups."""
         try:
-            return self.catalogue.look_up(self.traits.type_of(self.control_plane.service_nodes))[0]
+            name = self.traits.type_of(self.control_plane.service_nodes, valid(lambda: self.region) or "")
+            return self.catalogue.look_up(name)[0]
         except ValueError:
             raise Invalid from None
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ultracluster.catalogue.ec2 import InstanceType, Layout, default_layout
+from ultracluster.catalogue.ec2 import InstanceType, Layout, default_layout, default_type
 from ultracluster.catalogue.schedulers import eks_add_ons, hyperpod, hyperpod_add_ons, hyperpod_kubernetes, pcs
 from ultracluster.clusterfile.sections._kubernetes import SystemNodes
 from ultracluster.clusterfile.sections._slurm import Login
@@ -103,9 +103,9 @@ class OrchestratorTraits:
     kubernetes_nodes: KubernetesNodes = field(default_factory=KubernetesNodes)
     pin: str
 
-    def type_of(self, nodes: Login | SystemNodes) -> str:
-        """Return the type of the nodes beside the node groups: that of their section, or the default for them."""
-        return nodes.type if self.service_type is None or "type" in nodes.model_fields_set else self.service_type
+    def type_of(self, nodes: Login | SystemNodes, region: str) -> str:
+        """Return the type of the nodes beside the node groups: that of their section, or the default of the Region."""
+        return nodes.type if "type" in nodes.model_fields_set else default_type(self.service_type or nodes.type, region)
 
 
 _SLURM = OrchestratorTraits(

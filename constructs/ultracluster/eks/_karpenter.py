@@ -151,9 +151,9 @@ class EksKarpenter(cdk.Resource):
             ["sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"],
             [self.queue.queue_arn],
         )
-        yield _allow(
-            ["iam:PassRole"], [node_role.role_arn], {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
-        )
+        # The second is its name in China, as in the policy of Karpenter.
+        ec2_names = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]
+        yield _allow(["iam:PassRole"], [node_role.role_arn], {"StringEquals": {"iam:PassedToService": ec2_names}})
         profiles = stack.format_arn(service="iam", region="", resource="instance-profile", resource_name="*")
         yield _allow(["iam:CreateInstanceProfile"], [profiles], _tagged("Request", owned, node_class))
         both = _tagged("Resource", owned, node_class)

@@ -9,6 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
+from ultracluster.catalogue.monitoring import WITHOUT_PROMETHEUS
 from ultracluster.clusterfile import ClusterFile, NodeGroup, perimeter_members
 from ultracluster.network._cluster_network import ClusterNetwork, IClusterNetwork
 from ultracluster.network._efa_rules import check_efa_rules
@@ -223,6 +224,8 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
 def _services(cluster: ClusterFile) -> tuple[str, ...]:
     """Return the services that the nodes of a cluster call, and what applies its platform."""
     services = _SERVICES[cluster.orchestrator]
+    if cluster.region in WITHOUT_PROMETHEUS and not cluster.observability.on:
+        services = tuple(service for service in services if service != "aps-workspaces")
     platform = cluster.traits.has_platform and cluster.kubernetes.applied_by_deployment
     if cluster.slurm.replacements or (platform and cluster.observability.on):
         services += NOTICE_SERVICES

@@ -8,6 +8,7 @@ import jsii
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.network._perimeter_policies import service_policy
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.planning import as_list, checked, perimeter_problems, security_groups, shown, text_problem
@@ -129,7 +130,7 @@ class ServiceEndpoints(Construct):
                 self,
                 service,
                 vpc_id=vpc.vpc_id,
-                service_name=f"com.amazonaws.{region}.{service}",
+                service_name=_name(service, region),
                 vpc_endpoint_type="Interface",
                 subnet_ids=[subnet.subnet_id],
                 security_group_ids=[group.security_group_id],
@@ -141,3 +142,13 @@ class ServiceEndpoints(Construct):
     def connections(self) -> ec2.Connections:
         """Network connections of the endpoints; the default port is 443."""
         return self._connections
+
+
+def _name(service: str, region: str) -> str:
+    """Return the name of an endpoint service: outside of amazonaws.com, that of the CDK's table.
+
+    In China, some begin with `cn.com.amazonaws`: aws-ec2/lib/vpc-endpoint.ts of aws-cdk-lib 2.275.0 (read 2026-11-27).
+    """
+    if cdk.Token.is_unresolved(region) or domain_of(region) == "amazonaws.com":
+        return f"com.amazonaws.{region}.{service}"
+    return ec2.InterfaceVpcEndpointAwsService(service).name

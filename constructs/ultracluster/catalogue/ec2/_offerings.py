@@ -71,11 +71,28 @@ _CAPACITY_BLOCKS = {
     "p6e-gb200.36xlarge": "use1-dfw2-az1",
 }
 
+# DescribeInstanceTypeOfferings, location type region, as cfn-lint 1.58.0 and moto 5.2.5 carry it; both agree where both
+# have the Region, and moto has none of China.
+_REGION_OFFERINGS = Source(
+    "https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-regions.html (cfn-lint 1.58.0, moto 5.2.5)",
+    read_on="2026-11-27",
+    verify="aws ec2 describe-instance-type-offerings --region REGION --filters Name=instance-type,Values=m7i.2xlarge",
+)
+#: Regions without the family m7i, which is the default of system nodes; those have m6i.
+WITHOUT_M7I: Annotated[frozenset[str], Stated(_REGION_OFFERINGS, columns="Regions")] = frozenset(
+    {"ca-west-1", "cn-north-1", "cn-northwest-1", "me-south-1"}
+)
+
 #: Instance type -> Regions, and ids of Local Zones, in which it is sold as a Capacity Block.
 CAPACITY_BLOCKS: Annotated[
     Mapping[str, tuple[str, ...]],
     Stated(_EC2_CAPACITY_BLOCKS_2, columns="instance type: Regions, and ids of Local Zones"),
 ] = MappingProxyType({name: tuple(places.split()) for name, places in _CAPACITY_BLOCKS.items()})
+
+
+def default_type(name: str, region: str) -> str:
+    """Return the default type of nodes in a Region: that of the family before it, if the Region lacks m7i."""
+    return name.replace("m7i.", "m6i.") if region in WITHOUT_M7I else name
 
 
 def offered_in(instance_type: str, region_prefix: str) -> tuple[str, ...]:

@@ -16,6 +16,18 @@ _COLLECTOR = Source(
     "https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.html", read_on="2026-11-21"
 )
 
+_REGIONS = Source(
+    "https://docs.aws.amazon.com/prometheus/latest/userguide/what-is-Amazon-Managed-Service-Prometheus.html "
+    "(botocore 1.44.5, cfn-lint 1.58.0)",
+    read_on="2026-11-27",
+    as_of="2026-11-17",
+)
+
+#: Regions of `catalogue.ec2.REGIONS` without the service.
+WITHOUT_PROMETHEUS: Annotated[frozenset[str], Stated(_REGIONS, columns="Regions")] = frozenset(
+    {"cn-north-1", "cn-northwest-1"}
+)
+
 #: Active series of a workspace by default (L-5A151448, adjustable): those with a sample in the last two hours.
 ACTIVE_SERIES: Annotated[int, Stated(_QUOTAS, "series")] = 50_000_000
 

@@ -5,7 +5,12 @@ from pathlib import Path as FilePath
 
 from ruamel.yaml import YAML
 
-from ultracluster.catalogue.monitoring import ACTIVE_SERIES, MANAGED_GRAFANA_REGIONS, MOST_RETENTION_DAYS
+from ultracluster.catalogue.monitoring import (
+    ACTIVE_SERIES,
+    MANAGED_GRAFANA_REGIONS,
+    MOST_RETENTION_DAYS,
+    WITHOUT_PROMETHEUS,
+)
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
@@ -58,6 +63,12 @@ _GRAFANA_REGION = error(
     "grafana-workspace-region", "Amazon Managed Grafana is not available in every Region.", acceptable=True
 )
 
+_PROMETHEUS_REGION = error(
+    "prometheus-region",
+    "Amazon Managed Service for Prometheus is not available in every Region.",
+    acceptable=True,
+)
+
 _PATH: Path = ("observability",)
 
 
@@ -69,9 +80,16 @@ def check_observability(draft: Draft) -> Iterator[Problem]:
             message = "has no effect with profile: none; remove it, or the profile"
             yield _OFF((*_PATH, key.replace("_", "-")), message, at_key=True)
         return
+    region = valid(lambda: draft.region)
+    if region in WITHOUT_PROMETHEUS:
+        message = (
+            f"{region} has no Amazon Managed Service for Prometheus (read 2026-11-27), which stores the metrics; write "
+            "observability: {profile: none}"
+        )
+        yield _PROMETHEUS_REGION((*_PATH, "profile"), message, at_key="profile" not in requested.model_fields_set)
     yield from _RETENTION.of_days((*_PATH, "retention"), "metrics", requested.retention, MOST_RETENTION_DAYS)
     yield from _check_alerts(requested)
-    yield from _check_grafana(requested, valid(lambda: draft.region))
+    yield from _check_grafana(requested, region)
     if requested.workspace is not None:
         for key in sorted(requested.model_fields_set & {"retention", "series_limit"}):
             message = "an existing workspace keeps its own; remove it, or the workspace"

@@ -153,7 +153,10 @@ AddOnOption = Annotated[
 class SystemNodes(Section):
     """The nodes that run what the cluster itself needs: DNS, drivers, controllers."""
 
-    type: InstanceTypeName = Field(default="m7i.2xlarge", description="EC2 instance type; a GPU is not needed.")
+    type: InstanceTypeName = Field(
+        default="m7i.2xlarge",
+        description="EC2 instance type; a GPU is not needed. In a Region without m7i, the default is m6i.2xlarge.",
+    )
     count: t.Count = Field(default=2, description="Number of system nodes.")
 
 
