@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cdk_rehearsal.guard import compare
 from support import ROOT
 from support.clusterfile_data import private_with_directory
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.cli import _against, app
+from ultracluster.cli._moved_mounts import with_moved_mounts
 
 OLD = ROOT / "examples" / "slurm-private.yaml"
 Check = Callable[..., Any]
@@ -96,6 +98,19 @@ def test_a_path_that_moves_is_named(
     edit = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]
     causes = {row["logical_id"]: row["causes"][0]["reason"] for row in edit["in_place"]}
     assert words in causes[resource]
+
+
+def test_a_cluster_without_nodes_has_no_homes_on_their_disks() -> None:
+    """After a first deployment that stopped early, only some stacks are deployed."""
+    report = compare({"Resources": {}}, {"Resources": {}})
+    output = {"HomeDirectory": {"Value": "/home"}, "HomeFileSystemId": {"Value": {"Ref": "Home"}}}
+    old: dict[str, Any] = {"llama-Network": {"Resources": {}}}
+    new: dict[str, Any] = {"llama-Storage": {"Outputs": output}}
+    cluster = clusterfile.loads(SLURM, "llama.yaml")
+    assert not with_moved_mounts(report, cluster, old, new).in_place
+    group = {"Type": "AWS::PCS::ComputeNodeGroup"}
+    (finding,) = with_moved_mounts(report, cluster, {"llama-Compute": {"Resources": {"G": group}}}, new).in_place
+    assert "on its own disks" in finding.causes[0].reason
 
 
 @pytest.mark.parametrize(

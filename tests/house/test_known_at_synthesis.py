@@ -6,6 +6,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Template
 
 from support.contracts import ACCOUNT, REGION, World, exported, rows
@@ -13,6 +14,7 @@ from support.contracts.eks import control_plane, managed_nodes
 from support.contracts.slurm import controller, slurm_nodes
 from support.contracts.storage import association, lustre
 from ultracluster import compute, eks, network, slurm, storage
+from ultracluster.planning.home import size_openzfs
 from ultracluster.rules import Refusal
 
 TOKEN = cdk.Token.as_string({"Ref": "Parameter"})
@@ -66,12 +68,16 @@ def test_names_the_argument(case: str) -> None:
     assert "Token[" not in str(refused.value)
 
 
+# Lists that are lists in the template as well.
+_LISTS = ("public_access_cidrs", "route_table_ids")
+
+
 def lists() -> Iterator[tuple[str, str]]:
-    """Constructs, each with an argument that is a list, but for the one that is a list in the template as well."""
+    """Constructs, each with an argument whose length decides what is created."""
     for name, construct in sorted(exported().items()):
         for argument, parameter in inspect.signature(construct.__init__).parameters.items():
             hint = str(parameter.annotation)
-            if "Sequence[" in hint and "Callable" not in hint and argument != "public_access_cidrs":
+            if "Sequence[" in hint and "Callable" not in hint and argument not in _LISTS:
                 yield name, argument
 
 
@@ -100,6 +106,25 @@ def test_a_list_token_is_a_list_of_the_template() -> None:
     control_plane(stack, "Subject", World(stack), public_access_cidrs=list_token(stack))
     (cluster,) = Template.from_stack(stack).find_resources("AWS::EKS::Cluster").values()
     assert cluster["Properties"]["ResourcesVpcConfig"]["PublicAccessCidrs"] == {"Ref": "Values"}
+
+
+def test_route_tables_of_homes_may_be_a_list_token() -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account=ACCOUNT, region=REGION))
+    world = World(stack)
+    storage.OpenZfsHome(
+        stack,
+        "Subject",
+        vpc=world.vpc,
+        subnet=world.subnet,
+        standby_subnet=ec2.Subnet.from_subnet_attributes(
+            stack, "Standby", subnet_id="subnet-0fedcba9876543210", availability_zone="us-east-2b"
+        ),
+        size=size_openzfs(deployment_type="MULTI_AZ_1"),
+        client_ranges="10.0.0.0/16",
+        route_table_ids=list_token(stack),
+    )
+    (home,) = Template.from_stack(stack).find_resources("AWS::FSx::FileSystem").values()
+    assert home["Properties"]["OpenZFSConfiguration"]["RouteTableIds"] == {"Ref": "Values"}
 
 
 def test_tokens_in_messages_are_named_as_such() -> None:

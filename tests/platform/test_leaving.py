@@ -153,6 +153,14 @@ def test_kueue_stays_until_its_queues_and_flavors_are_gone(clock: Clock) -> None
     assert last == "removal: kueue"
 
 
+def test_kueue_stays_until_its_topologies_are_gone(clock: Clock) -> None:
+    run = started()
+    run.cluster.state["denied"].add("Topology")
+    with pytest.raises(ApplyError, match="it has not finished Topology network-3"):
+        end(run, edit(*VOLCANO))
+    assert "kueue" in run.cluster.state["releases"]
+
+
 def test_a_job_of_volcano_that_waits_keeps_volcano() -> None:
     run = started(VOLCANO)
     job = {

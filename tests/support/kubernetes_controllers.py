@@ -1,7 +1,7 @@
 """Finalizers of controllers, and what removes them: an object that has one stays until its controller is done with it.
 
-Read on 2026-11-27 in the sources of Kueue 0.19.2 (pkg/controller/core), Karpenter 1.14.1 (pkg/controllers/nodeclaim/
-lifecycle, and nodeclass of the provider of AWS) and of NVIDIA's DRA driver (cmd/compute-domain-controller).
+Read on 2026-11-27 in the sources of Kueue 0.19.2 (pkg/controller/core and tas), Karpenter 1.14.1 (pkg/controllers/
+nodeclaim/lifecycle, and nodeclass of the provider of AWS) and of NVIDIA's DRA driver (cmd/compute-domain-controller).
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -14,6 +14,7 @@ Objects = dict[Key, Object]
 FINALIZERS = {
     "ClusterQueue": ("kueue", "kueue.x-k8s.io/resource-in-use"),
     "ResourceFlavor": ("kueue", "kueue.x-k8s.io/resource-in-use"),
+    "Topology": ("kueue", "kueue.x-k8s.io/resource-in-use"),
     "Workload": ("kueue", "kueue.x-k8s.io/resource-in-use"),
     "EC2NodeClass": ("karpenter", "karpenter.k8s.aws/termination"),
     "NodeClaim": ("karpenter", "karpenter.sh/termination"),
@@ -93,6 +94,7 @@ def _users(objects: Objects, key: Key) -> Iterator[bool]:
             lambda item: not finished(item) and item.get("status", {}).get("admission", {}).get("clusterQueue") == name,
         ),
         "ResourceFlavor": ("ClusterQueue", lambda item: f"'{name}'" in str(item["spec"])),
+        "Topology": ("ResourceFlavor", lambda item: item["spec"].get("topologyName") == name),
         "EC2NodeClass": ("NodeClaim", lambda item: item["spec"].get("nodeClassRef", {}).get("name") == name),
     }
     user, test = uses.get(kind, ("", lambda item: False))

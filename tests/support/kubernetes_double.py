@@ -7,6 +7,7 @@ fields of Kubernetes' own kinds, and fields of another manager. Controllers work
 """
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
@@ -141,7 +142,7 @@ class Cluster(Tools):
         return ""
 
     def _kubectl_get(self, arguments: list[str], stdin: str | None) -> str:
-        kind = arguments[0].partition(".")[0].lower().rstrip("s")
+        kind = re.sub("ies$", "ys", arguments[0].partition(".")[0].lower()).rstrip("s")
         rows = [item for (known, _, _), item in self.objects.items() if known.lower() == kind.removesuffix("e")
                 or known.lower() == kind]  # fmt: skip
         for argument in arguments[1:]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 _HOME, _COMMAND = "HomeDirectory", "MountCommand"
+_NODES = ("AWS::PCS::ComputeNodeGroup", "AWS::SageMaker::Cluster")
 _STAYS = {
     "slurm": "Nodes with jobs keep theirs until they are replaced",
     "hyperpod-slurm": "Running nodes keep theirs, so that jobs find both: replace all nodes but the controller",
@@ -33,10 +34,11 @@ def with_moved_mounts(report: "Report", cluster: "ClusterFile", old: Templates, 
     if cluster.traits.name not in _STAYS:
         return report
     findings = []
+    nodes = any(it.get("Type") in _NODES for side in old.values() for it in side.get("Resources", {}).values())
     for stack, template in new.items():
         before, after = (side.get("Outputs", {}) for side in (old.get(stack, {}), template))
         for id in (_COMMAND, _HOME):
-            if text := _effect(id, before, after, cluster):
+            if text := _effect(id, before, after, cluster, nodes=nodes):
                 cause = Cause(fate=Fate.UPDATED, property="Value", reason=text)
                 findings.append(
                     Finding(stack=stack, logical_id=id, type="Output", holds="paths of files", causes=(cause,))
@@ -44,15 +46,17 @@ def with_moved_mounts(report: "Report", cluster: "ClusterFile", old: Templates, 
     return replace(report, in_place=(*report.in_place, *findings))
 
 
-def _effect(id: str, before: Mapping[str, Any], after: Mapping[str, Any], cluster: "ClusterFile") -> str | None:
+def _effect(
+    id: str, before: Mapping[str, Any], after: Mapping[str, Any], cluster: "ClusterFile", *, nodes: bool
+) -> str | None:
     old, new = _path(before.get(id)), _path(after.get(id))
     if old and new and old != new:
         text = (
             f"nodes mount it at {new}, and no more at {old}: the files stay, and what has {old} in it does not find "
             "them, such as directories and outputs of jobs that wait, virtual environments and links"
         )
-    # An earlier release wrote no directory beside the id.
-    elif id == _HOME and new and not old and "HomeFileSystemId" not in before:
+    # An earlier release wrote no directory beside the id. A deployment that stopped early has no nodes yet.
+    elif nodes and id == _HOME and new and not old and "HomeFileSystemId" not in before:
         text = (
             f"homes are at {new} from now on. Until now, each node had them on its own disks, which leave with it: "
             "nothing is copied. Before, copy what is needed, such as /home/NAME of the login nodes, to a file system"

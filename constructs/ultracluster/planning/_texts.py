@@ -39,7 +39,7 @@ EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@(
 # The CDK writes a token into a text as `${Token[...]}`; a list of unknown length is a list of one `#{Token[...]}`.
 _TEXT, _LIST = "${Token[", "#{Token["
 #: Arguments that are a list in the template as well, so that a list of unknown length is as good.
-_LISTS = frozenset({"public_access_cidrs"})
+_LISTS = frozenset({"public_access_cidrs", "route_table_ids"})
 _ONE = "cdk.Fn.select(0, ...) returns one value of a list token"
 _SEVERAL = f"{_ONE}, and cdk.Fn.split(',', ..., 2) a list of two"
 # Look-ups of the CDK return these until the CDK CLI has read the value in the account, and synthesizes again. Those of

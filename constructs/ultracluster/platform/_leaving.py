@@ -51,11 +51,15 @@ _CONTROLLERS: Mapping[str, _Controller] = MappingProxyType(
             created=("nodepools.karpenter.sh", "ec2nodeclasses.karpenter.k8s.aws"),
             derived=("nodeclaims.karpenter.sh",),
         ),
-        # https://github.com/kubernetes-sigs/kueue (v0.19.2), pkg/controller/core, jobframework/utils.go and
-        # jobs/pod/pod_webhook.go. The definitions are in the chart's templates, and leave with it.
+        # https://github.com/kubernetes-sigs/kueue (v0.19.2), pkg/controller/core, tas/topology_controller.go,
+        # jobframework/utils.go and jobs/pod/pod_webhook.go. A topology stays until the last flavor has left. The
+        # definitions are in the chart's templates, and leave with it.
         "kueue": _Controller(
             finalizers=("kueue.x-k8s.io/",),
-            created=tuple(f"{kind}.kueue.x-k8s.io" for kind in ("clusterqueues", "resourceflavors", "admissionchecks")),
+            created=tuple(
+                f"{kind}.kueue.x-k8s.io"
+                for kind in ("clusterqueues", "resourceflavors", "admissionchecks", "topologies")
+            ),
             derived=("workloads.kueue.x-k8s.io", "pods"),
         ),
         # https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu (commit 2240711), cmd/compute-domain-controller: the

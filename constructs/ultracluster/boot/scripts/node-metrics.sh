@@ -59,7 +59,7 @@ read_arguments() {
 # the rules would remember a wrong one for hours. A login node has no slurmd.
 is_starting() {
     local seconds
-    [ -e "$root/usr/local/sbin/ultracluster-drain-on-failure" ] && read -r seconds _ <"$root/proc/uptime" &&
+    [ -e "$root/usr/local/sbin/ultracluster-drain-on-failure" ] && read -r seconds _ 2>/dev/null <"$root/proc/uptime" &&
         [ "${seconds%%.*}" -lt 1800 ]
 }
 
