@@ -39,7 +39,7 @@ ACCEPTED = {
         '"WorkspaceId": "g-0123456789"',
     ),
     "prometheus-region": (
-        moved(KUBERNETES, "cn-north-1", "cnn1-az1"),
+        moved(KUBERNETES, "cn-north-1", "cnn1-az1") + "observability: {}\n",
         "AWS::APS::Workspace",
         '"Alias": "llama"',
     ),
