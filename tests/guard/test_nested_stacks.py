@@ -81,6 +81,27 @@ def test_without_its_template_a_nested_stack_is_refused(before: Path, tmp_path: 
     assert "compare directories with its template, such as cdk.out" in str(finding.causes)
 
 
+def test_a_nested_stack_at_a_url_of_the_user_does_not_leave(tmp_path: Path) -> None:
+    """Its deployed template is known, and the other is not: the nested stack itself shows a change."""
+    outer = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "https://example.com/1.yaml"}}
+    inner = {"Resources": {"Data": {"Type": "AWS::S3::Bucket"}}}
+
+    def side(name: str, *, url: str = "1", deployed: bool = False, present: bool = True) -> Path:
+        resource = {**outer, "Properties": {"TemplateURL": f"https://example.com/{url}.yaml"}}
+        metadata = {"Metadata": {"aws:asset:path": "Mine.Legacy.template.json"}} if deployed else {}
+        resources = {"Legacy": {**resource, **metadata}} if present else {}
+        (folder := tmp_path / name).mkdir()
+        (folder / "Mine.template.json").write_text(json.dumps({"Resources": resources}))
+        if deployed:
+            (folder / "Mine.Legacy.template.json").write_text(json.dumps(inner))
+        return folder
+
+    old = side("deployed", deployed=True)
+    assert fates(old, side("same")) == {}
+    assert fates(old, side("other", url="2")) == {"Legacy": Fate.UNKNOWN}
+    assert fates(old, side("gone", present=False))["Data"] is Fate.DELETED
+
+
 def test_nested_stacks_of_one_content_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     def twins(folder: Path, **options: Any) -> Path:
         app = cdk.App(outdir=str(folder), analytics_reporting=False, tree_metadata=False, stack_traces=False)

@@ -51,7 +51,10 @@ class Judge:
         if present is False:
             return ()
         if stack not in self._new.templates:
-            if any(outer in self._new.templates for outer in self._old.outer(stack)):
+            outer = next((it for it in self._old.outer(stack) if it[0] in self._new.templates), None)
+            if outer and outer[1] in self._new.templates[outer[0]].resources:
+                return ()  # its template is at a URL of the user: see the nested stack itself
+            if outer:
                 return (self._left("-", "its nested stack leaves the template", place),)
             reason = f"the stack {stack} is gone: nothing manages it any more, and a recreated stack starts empty"
             return (Cause(fate=Fate.ORPHANED, property="-", reason=reason),)

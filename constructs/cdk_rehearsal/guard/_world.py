@@ -78,11 +78,12 @@ class World:
         self.changes[place] = change
         self._outputs.clear()
 
-    def outer(self, stack: str) -> Iterator[str]:
-        """Yield the stacks that a nested stack is in, from the inside."""
+    def outer(self, stack: str) -> Iterator[Place]:
+        """Yield the resources of a nested stack and of those that it is in, from the inside."""
         while stack in self._parents:
-            stack, _ = self._parents[stack]
-            yield stack
+            place = self._parents[stack]
+            yield place
+            stack = place[0]
 
     def value(self, place: Place, key: str) -> Any:
         """Properties or a policy of a resource, resolved, or None."""

@@ -77,7 +77,11 @@ class LocalCloud:
         """Start it on a free port."""
         if not _ONLY_ONE.acquire(blocking=False):
             raise RehearsalError("this process runs a local cloud already; moto's state allows one per process")
-        self._listening = create_server(("127.0.0.1", 0))
+        try:
+            self._listening = create_server(("127.0.0.1", 0))
+        except OSError:
+            _ONLY_ONE.release()
+            raise
         self.answers.endpoint = self.grafana.endpoint = f"http://localhost:{self._listening.getsockname()[1]}"
         pool = ThreadPoolExecutor(1)
         self._server: Future[BaseWSGIServer] = pool.submit(self._start)
