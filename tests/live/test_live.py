@@ -366,6 +366,29 @@ def test_the_default_key_of_volumes_serves_who_launches_nodes(
         assert [name for name in LAUNCHERS.values() if name in finding.fix]
 
 
+@pytest.mark.parametrize(
+    ("action", "status"),
+    [("kms:Create*", "pass"), ("kms:creategrant", "pass"), ("kms:?reateGrant", "pass"), ("kms:Decrypt", "warn")],
+)
+def test_a_key_policy_may_have_wildcards_and_a_single_statement(action: str, status: str, account: AwsAccount) -> None:
+    answering("ec2:GetEbsDefaultKmsKeyId", {"KmsKeyId": VOLUME_KEY})(account)
+    metadata = {"KeyId": VOLUME_KEY[-36:], "Arn": VOLUME_KEY, "KeyManager": "CUSTOMER"}
+    answering("kms:DescribeKey", {"KeyMetadata": metadata})(account)
+    statement = {"Effect": "Allow", "Principal": "*", "Action": action, "Resource": "*"}
+    answering("kms:GetKeyPolicy", {"Policy": json.dumps({"Statement": statement})})(account)
+    (finding,) = (finding for finding in findings(cluster(), account) if finding.check == "live-volume-key")
+    assert finding.status == status
+
+
+def test_the_policy_of_a_key_of_another_account_is_not_read(account: AwsAccount) -> None:
+    """KMS answers GetKeyPolicy in the account of the key alone."""
+    key = VOLUME_KEY.replace(ACCOUNT, "999999999999")
+    answering("ec2:GetEbsDefaultKmsKeyId", {"KmsKeyId": key})(account)
+    (finding,) = (finding for finding in findings(cluster(), account) if finding.check == "live-volume-key")
+    assert (finding.status, key in finding.message) == ("warn", True)
+    assert "AWSServiceRoleForPCS" in finding.fix
+
+
 def test_a_key_of_aws_with_an_id_serves_every_service(account: AwsAccount) -> None:
     answering("ec2:GetEbsDefaultKmsKeyId", {"KmsKeyId": VOLUME_KEY})(account)
     metadata = {"KeyId": VOLUME_KEY[-36:], "Arn": VOLUME_KEY, "KeyManager": "AWS"}

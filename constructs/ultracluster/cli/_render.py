@@ -145,7 +145,8 @@ def render(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Bucket of the scripts of --parallelcluster, to which jobs do not write. Default: no scripts.",
+            help="Bucket of the scripts of --parallelcluster, to which jobs do not write; required with an existing "
+            "data bucket. Default: no scripts.",
         ),
     ] = None,
     ci: Annotated[str | None, typer.Option(metavar="SERVICE", help="Pipeline that deploys: github or gitlab.")] = None,

@@ -7,7 +7,7 @@ from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
 
-_IDENTITY = Call(service="sts", operation="get_caller_identity", action="")
+IDENTITY = Call(service="sts", operation="get_caller_identity", action="")
 _BOOTSTRAP = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
 _SERVICES = Call(service="ssm", operation="get_parameters", action="ssm:GetParameters")
 _ZONES = Call(service="ec2", operation="describe_availability_zones", action="ec2:DescribeAvailabilityZones")
@@ -28,7 +28,7 @@ _REGION_SERVICES = "/aws/service/global-infrastructure/regions/{region}/services
 
 
 def _account(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    identity = account.ask(_IDENTITY)
+    identity = account.ask(IDENTITY)
     here, requested = identity["Account"], cluster.account
     if requested is not None and requested != here:
         yield check.bad(
@@ -148,7 +148,7 @@ CHECKS = (
         id="live-account",
         reason="The credentials must be of the account of the file.",
         run=_account,
-        calls=(_IDENTITY,),
+        calls=(IDENTITY,),
     ),
     Check(
         id="live-bootstrap",

@@ -1,6 +1,7 @@
 """Default key of volumes: services that launch nodes must be able to use it."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
+from ultracluster.live._place import IDENTITY
 
 _DEFAULT = Call(service="ec2", operation="get_ebs_default_kms_key_id", action="ec2:GetEbsDefaultKmsKeyId")
 _KEY = Call(service="kms", operation="describe_key", action="kms:DescribeKey")
@@ -35,11 +37,20 @@ def _roles(cluster: ClusterFile) -> list[str]:
 
 def _default_key(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     key = account.ask(_DEFAULT)["KmsKeyId"]
+    if key.startswith("arn:") and key.split(":")[4] != account.ask(IDENTITY)["Account"]:
+        names = _names(_roles(cluster))
+        yield check.doubt(
+            f"volumes have the key {key} of another account by default, which alone can read its policy",
+            f"make sure that the policy allows this account to create grants, and create one for {names}",
+        )
+        return
     if key == "alias/aws/ebs" or (metadata := account.ask(_KEY, KeyId=key)["KeyMetadata"])["KeyManager"] == "AWS":
         yield check.good("volumes have the key of AWS by default")
         return
     text = account.ask(_POLICY, KeyId=metadata["Arn"], PolicyName="default")["Policy"]
-    principals = {principal for statement in json.loads(text)["Statement"] for principal in _principals(statement)}
+    statements = json.loads(text)["Statement"]
+    statements = [statements] if isinstance(statements, dict) else statements
+    principals = {principal for statement in statements for principal in _principals(statement)}
     prefix = f"arn:{partition_of(cluster.region)}:iam::"
     missing = [
         role
@@ -47,7 +58,7 @@ def _default_key(check: Check, cluster: ClusterFile, account: Account) -> Iterat
         if not any(name == "*" or (name.startswith(prefix) and name.endswith(f"/{role}")) for name in principals)
     ]
     if missing:
-        names = " and ".join(role.rpartition("/")[2] for role in missing)
+        names = _names(missing)
         yield check.doubt(
             f"volumes have the customer key {metadata['Arn']} by default, and its policy does not name {names}: "
             "nodes end with Client.InvalidKMSKey.InvalidState",
@@ -62,8 +73,18 @@ def _principals(statement: dict[str, Any]) -> list[str]:
     actions = statement.get("Action", [])
     names = statement.get("Principal", {})
     names = names if isinstance(names, str) else names.get("AWS", [])
-    grants = any(action in ("*", "kms:*", "kms:CreateGrant") for action in _several(actions))
+    grants = any(_matches(action, "kms:creategrant") for action in _several(actions))
     return _several(names) if statement["Effect"] == "Allow" and grants else []
+
+
+def _matches(pattern: str, action: str) -> bool:
+    """Return whether an action of a policy, which may have wildcards in any case of letters, includes another."""
+    text = re.escape(pattern.lower()).replace(r"\*", ".*").replace(r"\?", ".")
+    return re.fullmatch(text, action) is not None
+
+
+def _names(roles: list[str]) -> str:
+    return " and ".join(role.rpartition("/")[2] for role in roles)
 
 
 def _several(value: Any) -> list[str]:
@@ -75,7 +96,7 @@ CHECKS = (
         id="live-volume-key",
         reason="Nodes do not start if the default key of volumes is a customer key that their launcher may not use.",
         run=_default_key,
-        calls=(_DEFAULT, _KEY, _POLICY),
+        calls=(_DEFAULT, IDENTITY, _KEY, _POLICY),
         resources=lambda cluster: {call: [arn(cluster, "kms", "key/*")] for call in (_KEY, _POLICY)},
         applies=lambda cluster: bool(_roles(cluster)),
     ),

@@ -51,7 +51,8 @@ def parallelcluster_configuration(cluster: ClusterFile, *, bucket: str | None = 
 
     Args:
         cluster: The cluster file, with `orchestrator: slurm`.
-        bucket: Bucket of the scripts of the custom actions. Default: none, and with it no custom actions.
+        bucket: Bucket of the scripts of the custom actions. Default: none, and with it no custom actions;
+            a file with an existing data bucket must have one if nodes run scripts.
 
     Raises:
         ValueError: If the orchestrator is not AWS PCS, or a script of nodes would be in the existing data bucket of
