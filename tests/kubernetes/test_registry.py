@@ -34,6 +34,7 @@ orchestrator: kubernetes
 kubernetes: {second-zone: cnn1-az2}
 nodes: {train: {type: p4d.24xlarge, count: 2}}
 storage: {lustre: {existing: {id: fs-0123456789abcdef0, mount-name: abcdefgh}}}
+observability: {profile: none}
 """
 PUBLIC = re.compile(
     "|".join(map(re.escape, (*registries.PUBLIC_REGISTRIES, "githubusercontent", "github.io", "ngc.nvidia.com")))
