@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from support.node_boot import Node
-from ultracluster.boot import hyperpod_controller, hyperpod_hooks, hyperpod_parameter, hyperpod_setup
+from ultracluster.boot import (
+    hyperpod_controller,
+    hyperpod_hooks,
+    hyperpod_kubernetes_setup,
+    hyperpod_parameter,
+    hyperpod_setup,
+)
 
 AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
 CONF = "/opt/slurm/etc/slurm.conf"
@@ -155,3 +161,44 @@ def test_prolog_and_epilog_lie_beside_those_of_the_image() -> None:
     ]
     assert all(file.mode == "0755" for file in files.values())
     assert "exec /usr/local/sbin/ultracluster-prolog" in files["/opt/slurm/etc/prolog.d/800_ultracluster.sh"].text
+
+
+AL2 = "/etc/eks/containerd/containerd-config.toml"
+IMAGES = "/opt/sagemaker/containerd/data-root"
+DROP_IN = "/etc/systemd/system/containerd.service.d/50-ultracluster.conf"
+
+
+def join(node: Node, *, volume: bool = True) -> subprocess.CompletedProcess[str]:
+    node.file("/proc/mounts", "/dev/nvme1n1 /opt/sagemaker xfs rw 0 0\n" if volume else "/dev/nvme0n1p1 / xfs rw 0 0\n")
+    return node.start(node.file("/tmp/train.sh", hyperpod_kubernetes_setup(None)), ULTRACLUSTER_PAUSE="0")
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_images_are_on_the_second_volume_whatever_nodeadm_writes_later(node: Node, running: bool) -> None:
+    """Amazon Linux 2023 has no file of containerd to edit before the node joins."""
+    node.file("/var/lib/containerd/pause", "image")
+    node.file(f"{IMAGES}/of-an-earlier-node", "")
+    if running:
+        node.says("units/containerd.service/active")
+    assert join(node).returncode == 0
+    lines = node.read(DROP_IN).splitlines()
+    assert lines[-2:] == ["ExecStart=", f"ExecStart=/usr/bin/containerd --root {IMAGES}"]
+    assert node.read(f"{IMAGES}/pause") == "image", "the pause container is in the image of the node"
+    assert not (node.root / f"{IMAGES}/of-an-earlier-node".lstrip("/")).exists()
+    calls = [call.removeprefix("systemctl ") for call in node.calls("systemctl")]
+    steps = ["stop containerd.service", "daemon-reload", "start containerd.service"]
+    assert calls == ["is-active --quiet containerd.service", *(steps if running else steps[1:2])]
+
+
+def test_amazon_linux_2_has_a_file_for_the_place_of_images(node: Node) -> None:
+    node.file(AL2, 'version = 2\nroot = "/var/lib/containerd"\n')
+    assert join(node).returncode == 0
+    assert node.read(AL2) == f'version = 2\nroot = "{IMAGES}"\n'
+    assert not (node.root / DROP_IN.lstrip("/")).exists()
+
+
+def test_images_stay_on_the_root_volume_without_a_second_one(node: Node) -> None:
+    done = join(node, volume=False)
+    assert done.returncode == 0
+    assert "/opt/sagemaker is not mounted: images stay on the root volume" in done.stdout
+    assert not (node.root / DROP_IN.lstrip("/")).exists()
