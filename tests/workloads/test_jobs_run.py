@@ -60,6 +60,7 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
         "--rdzv-backend=c10d",
         "--rdzv-id=7.0",
         f"--rdzv-endpoint={head}:29500",
+        "--rdzv-conf=read_timeout=600,join_timeout=1200",
         "train.py",
         "--lr",
         "1e-4",
@@ -85,8 +86,8 @@ def test_torchrun_starts_the_program_that_reports_where_the_nodes_have_it(
         assert node.run_text(text, *arguments, nodes=1, IMAGE="", REPORT=report).returncode == 0
     first, second, third = node.calls("torchrun")
     assert third.endswith(f"{helper}/ultracluster_train.py -x")
-    assert first.endswith(f" {helper}/ultracluster_run.py train.py -x" if starts else ":29500 train.py -x")
-    assert second.endswith(":29500 --standalone train.py")
+    assert first.endswith(f" {helper}/ultracluster_run.py train.py -x" if starts else "=1200 train.py -x")
+    assert second.endswith("=1200 --standalone train.py")
 
 
 @pytest.mark.parametrize(

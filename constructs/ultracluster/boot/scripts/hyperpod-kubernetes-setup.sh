@@ -19,7 +19,7 @@ settings=$root/etc/eks/containerd/containerd-config.toml
 
 is_mounted() { grep -q " $volume " "$root/proc/mounts"; }
 
-# When the node joins, nodeadm writes containerd's configuration anew; an option of the daemon goes before it. AWS's
+# When the node joins, nodeadm replaces containerd's configuration; an option of the daemon goes before it. AWS's
 # image has the pause container in its directory. Read in https://github.com/awslabs/amazon-eks-ami (commit 81fec2e),
 # nodeadm/internal/containerd, and https://github.com/containerd/containerd, docs/ops.md (2026-11-27)
 move_images() {

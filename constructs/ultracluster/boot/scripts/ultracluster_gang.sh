@@ -9,9 +9,9 @@
 # ULTRACLUSTER_DATA: path, or beginning of the paths, that must exist.
 # ULTRACLUSTER_GATE: test of the nodes before the program starts, which ends with exit code 86 to leave one out.
 # After a requested end, the program is not complete, but its exit code is 0: Kubernetes gets exit code 85 instead,
-# which restarts the gang, as 86 does. So it does for a program that failed after a step that no attempt before reached:
-# a GPU or a node that fails ends it like an error of its own, and one of its own comes back at the same step.
-# ULTRACLUSTER_JOB_STATE: file with the highest step.
+# which restarts the gang, as 86 does. So it does for a program that failed after a step that no attempt before reached,
+# or a newer checkpoint: a GPU or a node that fails ends it like an error of its own, which comes back before it.
+# ULTRACLUSTER_JOB_STATE: file with the highest step, and the time of the newest checkpoint if steps are counted.
 set -euo pipefail
 requested=${CHECKPOINT_REQUEST:-}.requested failed=${CHECKPOINT_REQUEST:-}.failed
 
@@ -24,11 +24,11 @@ over_efa() {
   fi
 }
 
-# The highest step of all attempts.
+# The time of the newest checkpoint if steps are counted, which then begin at the highest one; else the highest step.
 reached() {
   local text=""
   [ ! -r "${ULTRACLUSTER_JOB_STATE:-}" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
-  [[ $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
+  [[ $text =~ \"checkpoint\":\ *([0-9]+) || $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
 }
 
 # Run a program. The first process of a container gets no signal that it does not handle.
@@ -71,7 +71,7 @@ case $1 in
     if [ "$code" -ne 0 ]; then
       touch "$failed"
       if [ "$code" -ne 86 ] && [ "$(reached)" -gt "$before" ]; then
-        echo "exit code $code after step $(reached), from $before: the gang restarts" >&2
+        echo "exit code $code after $(reached), from $before (step or time of a checkpoint): the gang restarts" >&2
         code=85
       fi
     elif [ -e "$requested" ]; then

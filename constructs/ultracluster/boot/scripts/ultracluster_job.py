@@ -96,8 +96,8 @@ class Job:
                 self.lost["repeated"] += seconds
             self._tokens += tokens
         self._last, self._highest = now, max(self._highest, step)
-        self.values.update(train_step=step, train_finished=0)
-        self.values["train_tokens_total"] += tokens
+        total = self.values["train_tokens_total"] + tokens
+        self.values.update(train_step=step, train_finished=0, train_tokens_total=total)
         if loss is not None:
             self._loss = loss.detach() if hasattr(loss, "detach") else loss  # reading it waits for the GPU
         if mfu is not None:
@@ -163,7 +163,7 @@ class Job:
             if self._directory is not None:
                 _replace(self._directory / "train.prom", self.text())
             if self._state:
-                _replace(Path(self._state), json.dumps({"step": self._highest}))
+                _replace(Path(self._state), json.dumps({"step": self._highest, **getattr(self, "counted", {})}))
         except Exception as error:  # whatever a loss, a disk or a network file system does: the training goes on
             if not self._warned:
                 print(f"ultracluster_job: not reported: {error}", file=sys.stderr)

@@ -18,15 +18,21 @@ rm -f "$CHECKPOINT_REQUEST"
 asked=no interrupted=no
 trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
-# The highest step of all starts.
+# The time of the newest checkpoint if steps are counted, which then begin at the highest one; else the highest step.
 reached() {
     local text=""
     [ ! -r "$ULTRACLUSTER_JOB_STATE" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
-    [[ $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
+    [[ $text =~ \"checkpoint\":\ *([0-9]+) || $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
+}
+
+# A program whose steps are counted may keep its checkpoints elsewhere: it queues again three times.
+has_restarts() {
+    [ -r "$ULTRACLUSTER_JOB_STATE" ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ] &&
+        [[ $(<"$ULTRACLUSTER_JOB_STATE") =~ \"step\":\ *[1-9].*\"checkpoint\":\ *0\} ]]
 }
 
 # A GPU or a node that fails ends the program like an error of its own, and Slurm requeues lost nodes alone. After a step
-# that no start before reached, the job queues again; an error of its own comes back at the same step.
+# that no start before reached, or a newer checkpoint, the job queues again; an error of its own comes back before it.
 #
 # A trap runs only once `wait` is interrupted, and the step goes on.
 train() {
@@ -40,8 +46,8 @@ train() {
         [ "$interrupted" = yes ] || break
         interrupted=no
     done
-    if [ "$code" -ne 0 ] && [ "$(reached)" -gt "$before" ]; then
-        echo "$SLURM_JOB_NAME: exit code $code after step $(reached), from $before: the job queues again"
+    if [ "$code" -ne 0 ] && { [ "$(reached)" -gt "$before" ] || has_restarts; }; then
+        echo "$SLURM_JOB_NAME: exit code $code after $(reached), from $before (step or time of a checkpoint): the job queues again"
         scontrol requeue "$SLURM_JOB_ID"
     elif [ "$asked" = yes ] && [ "$code" -eq 0 ]; then
         scontrol requeue "$SLURM_JOB_ID"

@@ -1,0 +1,92 @@
+"""After an error, a job queues again if it is further than before: the script of job files around real programs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import ROOT
+from support.training import BIN
+
+SCRIPTS = ROOT / "constructs/ultracluster"
+START = """\
+set -euo pipefail
+fail() { echo "$*"; exit 2; }
+scontrol() { echo "scontrol $*"; }
+run_on_nodes() { "$PYTHON" "$RUN_PROGRAM" "$@"; }
+run_is_given=yes checkpoint_seconds=1
+source "$RESUME"
+train "$PROGRAM"
+"""
+# Two steps, perhaps a checkpoint, and then the same error at each start.
+TORCH = """\
+import os, pathlib, torch
+weight = torch.nn.Parameter(torch.ones(1))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for step in range(2):
+    weight.grad = torch.ones(1)
+    optimizer.step()
+if os.environ.get("SAVES"):
+    pathlib.Path(os.environ["RUN"], "model.pt").write_text(os.environ["SAVES"])
+raise RuntimeError("the same at each start")
+"""
+# JAX and the driver of Ray have no optimizer of PyTorch.
+OTHER = """\
+import os, pathlib, sys
+if os.environ.get("SAVES"):
+    pathlib.Path(os.environ["RUN"], "state.ocdbt").write_text(os.environ["SAVES"])
+sys.exit(1)
+"""
+
+
+class Job:
+    """A job and its starts.
+
+    Args:
+        directory: Directory of the test.
+        text: The program.
+    """
+
+    def __init__(self, directory: Path, text: str) -> None:
+        (directory / "metrics").mkdir()
+        self.program, self.run = directory / "train.py", directory / "run"
+        self.program.write_text(text)
+
+    def starts(self, *, restarts: int = 0, saves: bool = False) -> bool:
+        """Start it; return True if it queues again.
+
+        Args:
+            restarts: Starts before this one.
+            saves: It writes a checkpoint.
+        """
+        environment = {
+            **os.environ,
+            **{"PYTHON": str(BIN / "python"), "RESUME": str(SCRIPTS / "workloads/slurm/resume.sh")},
+            **{"RUN_PROGRAM": str(SCRIPTS / "boot/scripts/ultracluster_run.py"), "PROGRAM": str(self.program)},
+            **{"RUN": str(self.run), "ULTRACLUSTER_JOB_METRICS": str(self.run.parent / "metrics"), "RANK": "0"},
+            **{"SLURM_JOB_NAME": "pretrain", "SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1"},
+            **{"SLURM_RESTART_COUNT": str(restarts), "SAVES": "yes" if saves else ""},
+        }
+        done = subprocess.run(["bash", "-c", START], env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 1, done.stderr
+        return "scontrol requeue 7" in done.stdout
+
+
+@pytest.mark.parametrize("text", [TORCH, OTHER])
+def test_a_program_that_reports_no_steps_queues_again_after_a_newer_checkpoint_alone(tmp_path: Path, text: str) -> None:
+    """Counted steps go on from the highest one at each start, so the error itself would be progress for ever."""
+    job = Job(tmp_path, text)
+    assert job.starts(saves=True)
+    assert not job.starts(restarts=1), "the same error, and no newer checkpoint"
+
+
+@pytest.mark.parametrize(("restarts", "again"), [(2, True), (3, False)])
+def test_a_program_with_checkpoints_elsewhere_queues_again_three_times(
+    tmp_path: Path, restarts: int, again: bool
+) -> None:
+    assert Job(tmp_path, TORCH).starts(restarts=restarts) is again
+
+
+def test_a_program_that_fails_before_a_step_does_not_queue_again(tmp_path: Path) -> None:
+    assert not Job(tmp_path, OTHER).starts()
