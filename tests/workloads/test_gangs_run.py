@@ -91,6 +91,8 @@ def test_counted_steps_restart_the_gang_after_a_newer_checkpoint_alone(pods: lis
     states = [(3, 0), (6, 1_795_000_000), (9, 1_795_000_000), (12, 1_795_000_060)]
     codes = [pods[0].main("sh", "-c", fails, "program", *map(str, state)).wait(PATIENCE_SECONDS) for state in states]
     assert codes == [9, REQUESTED_END, 9, REQUESTED_END]
+    reported = 'echo "{\\"step\\": 13}" >"$ULTRACLUSTER_JOB_STATE"; exit 9'
+    assert pods[0].main("sh", "-c", reported).wait(PATIENCE_SECONDS) == REQUESTED_END
 
 
 def test_a_pod_whose_data_is_missing_ends_before_its_program_starts(pods: list[Pod], tmp_path: Path) -> None:

@@ -31,6 +31,14 @@ if os.environ.get("SAVES"):
     pathlib.Path(os.environ["RUN"], "model.pt").write_text(os.environ["SAVES"])
 raise RuntimeError("the same at each start")
 """
+# It reports steps itself, and fails after the third.
+REPORTS = """\
+import ultracluster_job
+job = ultracluster_job.Job()
+for step in (1, 2, 3):
+    job.step(step)
+raise RuntimeError("a GPU fails")
+"""
 # JAX and the driver of Ray have no optimizer of PyTorch.
 OTHER = """\
 import os, pathlib, sys
@@ -90,3 +98,14 @@ def test_a_program_with_checkpoints_elsewhere_queues_again_three_times(
 
 def test_a_program_that_fails_before_a_step_does_not_queue_again(tmp_path: Path) -> None:
     assert not Job(tmp_path, OTHER).starts()
+
+
+@pytest.mark.parametrize(("earlier", "again"), [(1, True), (3, False)])
+def test_reported_steps_are_progress_after_a_start_that_ended_before_its_program_reported(
+    tmp_path: Path, earlier: int, again: bool
+) -> None:
+    """A node that is lost while programs start leaves the time of a checkpoint in the state."""
+    job = Job(tmp_path, REPORTS)
+    job.run.mkdir()
+    (job.run / "ultracluster-job.json").write_text(f'{{"step": {earlier}, "checkpoint": 1795000000}}')
+    assert job.starts() is again

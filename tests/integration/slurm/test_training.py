@@ -273,7 +273,7 @@ def test_a_job_that_fails_queues_again_after_a_new_step_alone(slurm: RealSlurm) 
     printed = [line.partition(": ")[2] for line in lines if line.startswith("failing.sh: ")]
     assert printed == [
         f"start 0 on 1 nodes, checkpoints in {run}",
-        "exit code 9 after 7, from 0 (step or time of a checkpoint): the job queues again",
+        "exit code 9 after step 7, from 0: the job queues again",
         f"start 1 on 1 nodes, checkpoints in {run}",
     ]
     assert slurm.job(cancelled, "%T") == "CANCELLED"

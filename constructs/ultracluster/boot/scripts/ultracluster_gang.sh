@@ -24,11 +24,23 @@ over_efa() {
   fi
 }
 
-# The time of the newest checkpoint if steps are counted, which then begin at the highest one; else the highest step.
-reached() {
+# A number of the state, or the default: `step`, the highest of all attempts, or `checkpoint`, the time of the newest one.
+state() {
   local text=""
   [ ! -r "${ULTRACLUSTER_JOB_STATE:-}" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
-  [[ $text =~ \"checkpoint\":\ *([0-9]+) || $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
+  [[ $text =~ \"$1\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo "$2"
+}
+
+# Only counted steps have the time of a checkpoint: each attempt counts on from the highest step, so its error itself
+# would be progress.
+progressed() {
+  local newest
+  newest=$(state checkpoint none)
+  if [ "$newest" = none ]; then
+    [ "$(state step 0)" -gt "$1" ]
+  else
+    [ "$newest" -gt "$2" ]
+  fi
 }
 
 # Run a program. The first process of a container gets no signal that it does not handle.
@@ -59,7 +71,7 @@ case $1 in
       rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
     fi
     over_efa
-    code=0 before=$(reached)
+    code=0 step=$(state step 0) checkpoint=$(state checkpoint 0)
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?
     fi
@@ -70,8 +82,8 @@ case $1 in
     fi
     if [ "$code" -ne 0 ]; then
       touch "$failed"
-      if [ "$code" -ne 86 ] && [ "$(reached)" -gt "$before" ]; then
-        echo "exit code $code after $(reached), from $before (step or time of a checkpoint): the gang restarts" >&2
+      if [ "$code" -ne 86 ] && progressed "$step" "$checkpoint"; then
+        echo "exit code $code after step $(state step 0), from $step: the gang restarts" >&2
         code=85
       fi
     elif [ -e "$requested" ]; then

@@ -18,17 +18,25 @@ rm -f "$CHECKPOINT_REQUEST"
 asked=no interrupted=no
 trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
-# The time of the newest checkpoint if steps are counted, which then begin at the highest one; else the highest step.
-reached() {
+# A number of the state, or the default: `step`, the highest of all starts, or `checkpoint`, the time of the newest one.
+state() {
     local text=""
     [ ! -r "$ULTRACLUSTER_JOB_STATE" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
-    [[ $text =~ \"checkpoint\":\ *([0-9]+) || $text =~ \"step\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo 0
+    [[ $text =~ \"$1\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo "$2"
 }
 
-# A program whose steps are counted may keep its checkpoints elsewhere: it queues again three times.
-has_restarts() {
-    [ -r "$ULTRACLUSTER_JOB_STATE" ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ] &&
-        [[ $(<"$ULTRACLUSTER_JOB_STATE") =~ \"step\":\ *[1-9].*\"checkpoint\":\ *0\} ]]
+# Only counted steps have the time of a checkpoint: each start counts on from the highest step, so its error itself would
+# be progress. Such a program may keep its checkpoints elsewhere: it queues again three times.
+progressed() {
+    local newest
+    newest=$(state checkpoint none)
+    if [ "$newest" = none ]; then
+        [ "$(state step 0)" -gt "$1" ]
+    elif [ "$newest" = 0 ]; then
+        [ "$(state step 0)" -gt 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]
+    else
+        [ "$newest" -gt "$2" ]
+    fi
 }
 
 # A GPU or a node that fails ends the program like an error of its own, and Slurm requeues lost nodes alone. After a step
@@ -36,8 +44,8 @@ has_restarts() {
 #
 # A trap runs only once `wait` is interrupted, and the step goes on.
 train() {
-    local code before
-    before=$(reached)
+    local code step checkpoint
+    step=$(state step 0) checkpoint=$(state checkpoint 0)
     echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     run_on_nodes "$@" &
     while true; do
@@ -46,8 +54,8 @@ train() {
         [ "$interrupted" = yes ] || break
         interrupted=no
     done
-    if [ "$code" -ne 0 ] && { [ "$(reached)" -gt "$before" ] || has_restarts; }; then
-        echo "$SLURM_JOB_NAME: exit code $code after $(reached), from $before (step or time of a checkpoint): the job queues again"
+    if [ "$code" -ne 0 ] && progressed "$step" "$checkpoint"; then
+        echo "$SLURM_JOB_NAME: exit code $code after step $(state step 0), from $step: the job queues again"
         scontrol requeue "$SLURM_JOB_ID"
     elif [ "$asked" = yes ] && [ "$code" -eq 0 ]; then
         scontrol requeue "$SLURM_JOB_ID"
