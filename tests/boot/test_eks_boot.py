@@ -83,6 +83,7 @@ def test_efa_for_lustre_is_set_up_on_the_node_because_the_driver_cannot() -> Non
         "ultracluster-lustre-efa.service"
     ]
     assert eks_boot(instance_type("m7i.2xlarge"), lustre=LustreClient()).boot.files == ()
+    assert "Before=kubelet.service\n" in with_lustre.boot.files[-1].text, "pods mount it at a reboot too"
 
 
 def test_no_node_starts_kubelet_itself() -> None:

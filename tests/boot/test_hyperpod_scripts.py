@@ -10,12 +10,14 @@ import pytest
 
 from support.node_boot import Node
 from ultracluster.boot import (
+    LustreClient,
     hyperpod_controller,
     hyperpod_hooks,
     hyperpod_kubernetes_setup,
     hyperpod_parameter,
     hyperpod_setup,
 )
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 
 AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
 CONF = "/opt/slurm/etc/slurm.conf"
@@ -202,3 +204,22 @@ def test_images_stay_on_the_root_volume_without_a_second_one(node: Node) -> None
     assert done.returncode == 0
     assert "/opt/sagemaker is not mounted: images stay on the root volume" in done.stdout
     assert not (node.root / DROP_IN.lstrip("/")).exists()
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_efa_for_lustre_is_set_up_before_the_node_joins_and_its_failure_keeps_the_node(
+    node: Node, broken: bool
+) -> None:
+    lustre = LustreClient(efa="required").boot(INSTANCE_TYPES["p5en.48xlarge"], before="kubelet.service")
+    text = hyperpod_kubernetes_setup(None, lustre=lustre)
+    for file in lustre.files:
+        node.file(file.path, "")
+        text = text.replace(f"cat >{file.path} ", f"cat >{node.root}{file.path} ")
+        text = text.replace(f"chmod {file.mode} {file.path}", f"chmod {file.mode} {node.root}{file.path}")
+    if broken:
+        node.says("units/ultracluster-lustre-efa.service/broken")
+    node.file("/proc/mounts", "/dev/nvme0n1p1 / xfs rw 0 0\n")
+    assert node.start(node.file("/tmp/train.sh", text), ULTRACLUSTER_PAUSE="0").returncode == 0
+    assert node.calls("systemctl") == ["systemctl enable --now ultracluster-lustre-efa.service"]
+    for file in lustre.files:
+        assert node.read(file.path) == file.text

@@ -52,6 +52,14 @@ def test_aws_s_tool_sets_efa_up_on_the_primary_interface(node: Node) -> None:
     assert len(node.interfaces) == 8
 
 
+def test_on_hyperpod_the_primary_address_is_of_its_agent_and_the_default_route_names_the_interface(node: Node) -> None:
+    node.says("metadata/local-ipv4", "172.16.3.7")
+    assert "no interface has the node's primary address 172.16.3.7" in fails(node)
+    node.says("default-route", "default via 10.1.0.1 dev ens6 proto dhcp src 10.1.1.61 metric 512")
+    works(node)
+    assert node.calls("setup.sh") == ["setup.sh --configure-once --tcp-name ens6"]
+
+
 def test_a_second_run_changes_nothing(node: Node) -> None:
     works(node)
     assert "up already" in works(node)

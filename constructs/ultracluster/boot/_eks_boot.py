@@ -138,7 +138,8 @@ def eks_boot(
         boot, enabled = NodeBoot(files=setup.files, units=()), (SCRATCH_UNIT,)
         configs += [setup.node_config] if setup.node_config else []
     if lustre is not None and lustre.connections(instance_type):
-        client = lustre.boot(instance_type)
+        # Also at a reboot, when the pods of the node start again.
+        client = lustre.boot(instance_type, before="kubelet.service")
         boot = NodeBoot(files=(*boot.files, *client.files), units=client.units)
     return EksBoot(boot=boot, enabled=enabled, node_configs=tuple(configs))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ultracluster.boot import scripts
 from ultracluster.boot._health import health_settings
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, shell, unit_file
 from ultracluster.boot._scratch import NodeSetup
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 
@@ -33,14 +33,19 @@ def hyperpod_setup(*, cluster: str, region: str, group: str) -> str:
     return text
 
 
-def hyperpod_kubernetes_setup(scratch: NodeSetup | None) -> str:
+def hyperpod_kubernetes_setup(scratch: NodeSetup | None, *, lustre: NodeBoot | None = None) -> str:
     """Return the lifecycle script of nodes with Kubernetes.
 
     Args:
         scratch: Setup of their scratch volume, or None for a type without local disks.
+        lustre: Files and units of EFA for Lustre. Default: Lustre is mounted over TCP.
     """
     text = scripts.text("hyperpod-kubernetes-setup.sh").replace("@VOLUME@", hyperpod_kubernetes.NODE_VOLUME)
-    return text + ("" if scratch is None else scratch.shell())
+    text += "" if scratch is None else scratch.shell()
+    if lustre is not None:
+        # A node whose script fails is launched, and charged, again and again; this one can mount Lustre over TCP.
+        text += shell(lustre.files, [f"systemctl enable --now {unit} || true" for unit in lustre.units])
+    return text
 
 
 def hyperpod_hooks() -> NodeBoot:

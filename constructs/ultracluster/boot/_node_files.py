@@ -1,6 +1,7 @@
 """Files and systemd units of a node."""
 
 import io
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -44,6 +45,15 @@ class NodeBoot:
 
     files: tuple[NodeFile, ...]
     units: tuple[str, ...]
+
+
+def shell(files: Sequence[NodeFile], commands: Sequence[str]) -> str:
+    """Return lines of bash that write files, and then run commands."""
+    lines = []
+    for file in files:
+        lines += [f"cat >{shlex.quote(file.path)} <<'ULTRACLUSTER_END'", file.text + "ULTRACLUSTER_END"]
+        lines.append(f"chmod {file.mode} {shlex.quote(file.path)}")
+    return "\n".join([*lines, *commands]) + "\n"
 
 
 def tar(files: Sequence[NodeFile]) -> bytes:

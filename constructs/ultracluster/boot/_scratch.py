@@ -1,11 +1,10 @@
 """One scratch volume over a node's local NVMe disks, at the same path under every orchestrator and on every image."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster.boot._node_files import PROGRAM, NodeFile, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeFile, oneshot, program, shell, unit_file
 from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning import check_fields
@@ -46,11 +45,7 @@ class NodeSetup:
 
     def shell(self) -> str:
         """Return the same as lines of bash, for an existing script, such as a HyperPod lifecycle script."""
-        lines = []
-        for file in self.files:
-            lines += [f"cat >{shlex.quote(file.path)} <<'ULTRACLUSTER_END'", file.text + "ULTRACLUSTER_END"]
-            lines.append(f"chmod {file.mode} {shlex.quote(file.path)}")
-        return "\n".join([*lines, *self.commands]) + "\n"
+        return shell(self.files, self.commands)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -132,8 +132,13 @@ class LustreClient:
     def _gpudirect_storage(self, instance_type: InstanceType) -> bool:
         return self.gpudirect_storage and instance_type.gpudirect_storage is True
 
-    def boot(self, instance_type: InstanceType) -> NodeBoot:
-        """Return the files and the unit that set up EFA for the Lustre client, for nodes that mount later."""
+    def boot(self, instance_type: InstanceType, *, before: str | None = None) -> NodeBoot:
+        """Return the files and the unit that set up EFA for the Lustre client, for nodes that mount later.
+
+        Args:
+            instance_type: Type of the nodes.
+            before: Unit that starts what mounts Lustre, at each boot. Default: mounts name the unit that they follow.
+        """
         command = [f"{PROGRAM}lustre-efa", "--gds", "yes" if self._gpudirect_storage(instance_type) else "no"]
         if self.connections(instance_type) < self._most(instance_type):
             command += ["--interfaces", str(self.connections(instance_type))]
@@ -145,7 +150,7 @@ class LustreClient:
         wants, after = AFTER_NETWORK
         unit = oneshot(
             "EFA for the Lustre client",
-            unit=(wants, f"{after} configure-efa-fsx-lustre-client.service"),
+            unit=(wants, f"{after} configure-efa-fsx-lustre-client.service", *([f"Before={before}"] if before else ())),
             service=("RemainAfterExit=yes", f"ExecStart={' '.join(command)}", "TimeoutStartSec=15min"),
         )
         files = (program("lustre-efa", comments=False), unit_file(LUSTRE_EFA_UNIT, unit))

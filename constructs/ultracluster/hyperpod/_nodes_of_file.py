@@ -2,16 +2,26 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
-from ultracluster.boot import LocalScratch, NodeSetup, hyperpod_kubernetes_setup
-from ultracluster.catalogue.ec2 import Architecture
+from ultracluster.boot import (
+    LUSTRE_EFA_UNIT,
+    EfaBundle,
+    LocalScratch,
+    LustreClient,
+    NodeBoot,
+    NodeSetup,
+    hyperpod_kubernetes_setup,
+)
+from ultracluster.catalogue.ec2 import Architecture, image_software
 from ultracluster.catalogue.schedulers import hyperpod_add_ons, hyperpod_kubernetes
 from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.compute import allow_bundle
 from ultracluster.eks import EksAddOn, EksPlatform, KubernetesCluster, admin_host, node_labels, platform_content
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole
@@ -55,6 +65,7 @@ class HyperPodKubernetesCluster(KubernetesCluster):
         self.role = HyperPodRole(
             self, "HyperPodRole", eks_cluster_arn=self._plane.cluster_arn, volume_key=self._volume_key
         )
+        allow_bundle(self.role, self._lustre_client.bundle)
         #: Bucket of the lifecycle scripts.
         self.bucket = create_or_import_bucket(self, cluster, self.role)
         #: HyperPod cluster. None before `add_node_groups`.
@@ -91,7 +102,8 @@ class HyperPodKubernetesCluster(KubernetesCluster):
             "Lifecycle",
             bucket=self.bucket,
             scripts={
-                f"{group.name}.sh": hyperpod_kubernetes_setup(self._scratch(group)) for group in cluster.node_groups
+                f"{group.name}.sh": hyperpod_kubernetes_setup(self._scratch(group), lustre=self._lustre(group))
+                for group in cluster.node_groups
             },
         )
         kubernetes = HyperPodKubernetes(
@@ -192,6 +204,24 @@ class HyperPodKubernetesCluster(KubernetesCluster):
     def _scratch(self, group: NodeGroup) -> NodeSetup | None:
         path = self._cluster.storage.scratch.path
         return LocalScratch(path=path).for_hyperpod(group.instance_type) if group.instance_type.nvme[0] else None
+
+    @property
+    def _lustre_client(self) -> LustreClient:
+        """Client of Lustre, with AWS's tool, which no page documents for the image of HyperPod."""
+        client, tool = self._cluster.lustre_client, image_software.LUSTRE_EFA_TOOL
+        return client if client.bundle else replace(client, bundle=EfaBundle(url=tool.url, sha256=tool.sha256))
+
+    def _lustre(self, group: NodeGroup) -> NodeBoot | None:
+        """Return the set-up of EFA for Lustre, or None for nodes that mount it over TCP."""
+        over_efa = any(LUSTRE_EFA_UNIT in mount.after for mount in self._storage.mounts)
+        if not (over_efa and group.zone == self._cluster.lustre_zone):
+            return None
+        client = self._lustre_client
+        return (
+            client.boot(group.instance_type, before="kubelet.service")
+            if client.connections(group.instance_type)
+            else None
+        )
 
     def _group(self, group: NodeGroup) -> HyperPodInstanceGroup:
         cluster = self._cluster

@@ -152,7 +152,12 @@ run_tool() {
     # The tool would take the first interface that is up, whichever that is.
     address=$(metadata local-ipv4) || fail "the instance metadata service did not return the address"
     name=$(ip -brief -4 address show | awk -v a="$address/" 'index($3, a) == 1 && !n++ { print $1 }')
-    [ -n "$name" ] || fail "no interface has the node's primary address $address"
+    # The agent of HyperPod has the primary interface in a namespace of its own: https://github.com/awslabs/
+    # awsome-distributed-ai, 1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/hyperpod-mental-model.md
+    # (commit 95b939c of 2026-07-23, read 2026-11-27)
+    [ -n "$name" ] || name=$(ip -4 route show default |
+        awk '!n { for (i = 1; i < NF; i++) if ($i == "dev") { print $(i + 1); n = 1 } }')
+    [ -n "$name" ] || fail "no interface has the node's primary address $address, and there is no default route"
     options+=(--tcp-name "$name")
     if [ "$gds" = yes ]; then
         modprobe nvidia-fs || fail "there is no driver nvidia-fs, which GPUDirect Storage needs; put it into the image"
