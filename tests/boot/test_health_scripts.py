@@ -255,7 +255,30 @@ def test_a_gpu_that_is_not_in_the_fabric_of_its_switches_drains(tmp_path: Path, 
     """CUDA fails there with error 802, in each job that the idle node takes."""
     node = GpuNode(tmp_path, instance_type=INSTANCE_TYPES[name])
     node.fabric(INSTANCE_TYPES[name].gpus, gpu3=state)
-    assert refusal(node) == f"GPU 3 is not in the NVLink fabric: {state}"
+    assert refusal(node, ULTRACLUSTER_REGISTRATION="0") == f"GPU 3 is not in the NVLink fabric: {state}"
+
+
+@pytest.mark.parametrize("state", ["Not Started, N/A", "In Progress, N/A"])
+def test_a_fabric_manager_that_was_just_restarted_keeps_the_node(node: GpuNode, state: str) -> None:
+    """The registration takes seconds, and a drained node comes back with its next check at the earliest."""
+    node.fabric(gpu3=state)
+    program = node.root / f"{BIN}prolog".lstrip("/")
+    environment = node.environment | JOB | {"ULTRACLUSTER_REGISTRATION": "999"}
+    with subprocess.Popen([program], env=environment, stderr=subprocess.PIPE, text=True) as running:
+
+        def looks() -> int:
+            return sum("fabric.state" in call for call in node.calls("nvidia-smi"))
+
+        wait_until("a second look", lambda: looks() > 1 or running.poll() is not None)
+        node.fabric()
+        assert running.wait(timeout=600) == 0, running.communicate()
+    assert node.health("devices") == "ok\n"
+    assert node.calls("scontrol") == []
+
+
+def test_other_faults_do_not_wait_for_the_fabric(node: GpuNode) -> None:
+    node.gpus(7)
+    assert refusal(node, ULTRACLUSTER_REGISTRATION="999") == "7 of 8 GPUs are there"
 
 
 def test_a_type_without_switches_is_not_asked_about_a_fabric(tmp_path: Path) -> None:

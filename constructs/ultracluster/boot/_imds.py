@@ -1,6 +1,6 @@
 """Access to the instance metadata service on Slurm nodes."""
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, unit_file
+from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, slurmd_drop_in, unit_file
 
 #: The unit that allows the instance metadata service to root only.
 IMDS_UNIT = "ultracluster-imds.service"
@@ -12,7 +12,7 @@ _UNIT = oneshot(
     unit=(
         "DefaultDependencies=no",
         "Wants=network-pre.target",
-        "Before=network-pre.target shutdown.target slurmd.service",
+        "Before=network-pre.target shutdown.target",
         "After=local-fs.target nftables.service",
         "PartOf=nftables.service",
         "Conflicts=shutdown.target",
@@ -30,4 +30,5 @@ def imds_boot() -> NodeBoot:
     That a local firewall limits the access: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/
     instance-metadata-limiting-access.html (both read 2026-11-22)
     """
-    return NodeBoot(files=(program("imds"), unit_file(IMDS_UNIT, _UNIT)), units=(IMDS_UNIT,))
+    after = slurmd_drop_in("ultracluster-imds", f"[Unit]\nAfter={IMDS_UNIT}\n")
+    return NodeBoot(files=(program("imds"), unit_file(IMDS_UNIT, _UNIT), *after), units=(IMDS_UNIT,))

@@ -22,9 +22,9 @@ run=$root/run/ultracluster/devices
 wanted=$root/etc/ultracluster/health
 # Seconds for each command: a GPU that has fallen off the bus can block every program that reads it.
 limit=${ULTRACLUSTER_CHECK_LIMIT:-10}
-patience=0
-recent=0
-forget=no
+patience=0 recent=0 forget=no
+# Seconds for a fabric manager that has just been restarted: without it each job would fail, and with it none does.
+registration=${ULTRACLUSTER_REGISTRATION:-30}
 # shellcheck disable=SC2034 # status.sh reads them
 script=health-check result=$health/devices code=1
 gpus=0 nvlinks=0 efa=0 xids="" nvlink_xids="" nvlink_harmless=""
@@ -288,6 +288,7 @@ main() {
     ! take_recent || return 0
     if [ "$forget" = yes ]; then printf '%s\n' "$EPOCHSECONDS" >"$run/xids-since"; fi
     check_all
+    [[ $problems != *"fabric: "@(Not Started|In Progress)* || $patience -gt $registration ]] || patience=$registration
     while [ -n "$problems" ] && [ $(($(uptime) - began)) -lt "$patience" ]; do
         sleep 5
         check_all
