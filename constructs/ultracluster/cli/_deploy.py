@@ -261,7 +261,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     running=True,
                     change_sets=changes.changes,
                 )
-                report, empty = with_states(cluster, report, sides, synthesised_at, _client)
+                report, empty = with_states(cluster, report, sides, synthesised_at, _client, allow=allow or ())
             yield _Plan(
                 stacks=stacks,
                 sides=sides,

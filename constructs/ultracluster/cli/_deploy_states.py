@@ -1,6 +1,6 @@
 """States that resources have now, and what they mean for an update, beyond what templates show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -10,8 +10,9 @@ import typer
 
 from ultracluster.cli._active_queues import not_active, updated_clusters
 from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
-from ultracluster.cli._deploy_check import read_templates
+from ultracluster.cli._deploy_check import properties_of, read_templates
 from ultracluster.cli._ended_blocks import ended_updates
+from ultracluster.cli._instance_groups import group_counts, under_test, updated_hyperpod, with_other_nodes
 from ultracluster.cli._moved_mounts import with_moved_mounts
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def with_states(
     sides: "Comparison",
     now: datetime,
     client: Callable[[str, str], Any],
+    *,
+    allow: Collection[str] = (),
 ) -> "tuple[Report, list[str]]":
     """Return the report with what services refuse, and a line for each node group that stays without nodes.
 
@@ -37,6 +40,7 @@ def with_states(
         sides: Templates that are deployed, and those that shall be.
         now: Time, with a time zone.
         client: Creates clients of a service in a Region.
+        allow: Names of resources that may be lost.
     """
     deployed = read_templates(sides.deployed)
     broken = [*report.broken, *ended_updates(cluster, report, deployed, now)]
@@ -46,6 +50,12 @@ def with_states(
     nodes = _read("node groups of EKS", unknown, partial(sizes, deployed, client, cluster.region))
     broken += updates_with_nodes(report, deployed, nodes)
     assembled = read_templates(sides.assembled)
+    counts = dict[tuple[str, str], dict[str, int]]()
+    for place, name in updated_hyperpod(report, deployed).items():
+        counts[place] = _read("instance groups of HyperPod", {}, partial(group_counts, name, client, cluster.region))
+        tested = partial(under_test, name, properties_of(deployed, *place), client, cluster.region)
+        broken += _read("nodes of HyperPod", list[str](), tested)
+    report = with_other_nodes(report, counts, assembled, allow)
     report = with_moved_mounts(replace(report, broken=tuple(broken)), cluster, deployed, assembled)
     return report, [*left_empty(deployed, assembled, nodes)]
 
