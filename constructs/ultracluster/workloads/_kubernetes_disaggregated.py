@@ -21,7 +21,7 @@ from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
-from ultracluster.workloads._kubernetes_inference import api_objects
+from ultracluster.workloads._kubernetes_inference import api_objects, readiness
 from ultracluster.workloads._workload import Settings
 
 _API, _METRICS, _ETCD = 8_000, 9_090, 2_379
@@ -76,7 +76,7 @@ def _set(
     plain = {**pod, "containers": [*pod["containers"]]}
     main = pod["containers"][0]
     main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
-    probed = {**main, "readinessProbe": {"httpGet": {"path": "/health", "port": _METRICS}, "periodSeconds": 10}}
+    probed = {**main, "readinessProbe": readiness(_METRICS)}
     pod["containers"] = [probed]
     if role == "decode":
         pod["containers"] += [_frontend(main, image, text), _store(group)]
@@ -113,7 +113,7 @@ def _frontend(worker: Object, image: str, text: str) -> Object:
         "image": image,
         "name": "frontend",
         "ports": [{"containerPort": _API, "name": "http", "protocol": "TCP"}],
-        "readinessProbe": {"httpGet": {"path": "/health", "port": _API}, "periodSeconds": 10},
+        "readinessProbe": readiness(_API),
         "resources": {"limits": _FRONTEND, "requests": _FRONTEND},
         "volumeMounts": worker["volumeMounts"],
     }

@@ -26,6 +26,10 @@ from ultracluster.workloads._room import JOB_NODES
 from ultracluster.workloads._workload import Settings
 
 _RENDEZVOUS = 29_500
+# SGLang generates a token for each probe: it answers after a second at the earliest, the limit of Kubernetes otherwise,
+# and gives up after 20 s. https://github.com/sgl-project/sglang, python/sglang/srt/entrypoints/http_server.py (commit
+# 0025436), and https://github.com/modelplaneai/modelplane/issues/206 (read 2026-11-27)
+_ANSWER_SECONDS = 30
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,6 +152,11 @@ def api_objects(
     ]
 
 
+def readiness(port: int) -> Object:
+    """Return the readiness probe of a server."""
+    return {"httpGet": {"path": "/health", "port": port}, "periodSeconds": 10, "timeoutSeconds": _ANSWER_SECONDS}
+
+
 def _template(
     platform: Platform, group: PlatformNodes, server: Server, command: list[str], image: str, *, role: str
 ) -> Object:
@@ -157,7 +166,7 @@ def _template(
     main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
     if role == "leader":
         main["ports"] = [{"containerPort": server.port, "name": "http", "protocol": "TCP"}]
-        main["readinessProbe"] = {"httpGet": {"path": "/health", "port": server.port}, "periodSeconds": 10}
+        main["readinessProbe"] = readiness(server.port)
     head: Object = {"labels": {"role": role}}
     if annotations := {**near(platform, group), **(metrics_port(server.port) if role == "leader" else {})}:
         head["annotations"] = annotations
