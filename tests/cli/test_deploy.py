@@ -243,3 +243,28 @@ def test_the_deployment_runs_the_cdk_cli(
     assert "cdk deploy ended with code 3" in result.output
     ((command,),) = [called]
     assert command[command.index("--require-approval") + 1] == "never"
+
+
+ELASTIC = "  burst: {type: g6e.48xlarge, count: 4, elastic: true, capacity: spot, image: ami-0123456789abcdef0}\n"
+KUBERNETES = """name: bear
+region: us-east-2
+zone: use2-az1
+orchestrator: kubernetes
+kubernetes: {platform: none, admins: ["arn:aws:iam::123456789012:role/admin"], release: 1.35.0-20261101}
+nodes:
+  train: {type: p5en.48xlarge, count: 2, capacity: cr-0123456789abcdef0}
+"""
+
+
+def test_the_last_elastic_group_leaves_with_the_role_of_its_nodes(
+    run: Any, cloud: LocalCloud, in_process: Callable[[], None]
+) -> None:
+    """Compute imports the role from Cluster, and CloudFormation keeps an export that is used."""
+    in_process()
+    text = KUBERNETES + "observability: {profile: none}\n"
+    assert run("deploy", KUBERNETES + ELASTIC + "observability: {profile: none}\n").exit_code == 0
+    done = run("deploy", text, "--yes", "--allow", "bear-Compute/KarpenterAssociation8FBFE544")
+    assert done.exit_code == 0, done.output
+    assert "first, because other stacks keep exports for them: bear-Compute\n" in done.output
+    stacks = {name: state for name, state in status(cloud).items() if name.startswith("bear")}
+    assert (stacks["bear-Compute"], stacks["bear-Cluster"]) == ("UPDATE_COMPLETE", "UPDATE_COMPLETE")

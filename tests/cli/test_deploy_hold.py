@@ -35,7 +35,7 @@ class Deployment:
         self.steps: list[str] = []
         self.code = 0
         self.patch = monkeypatch
-        for name in ("protect", "release_failed"):
+        for name in ("protect", "release_failed", "released_first"):
             monkeypatch.setattr(cdk_rehearsal.deploy, name, lambda *_, **__: [])
         monkeypatch.setattr(_deploy, "apply", lambda _, **options: self.steps.append(f"apply {options}"))
         monkeypatch.setattr("ultracluster.cli._deploy.subprocess.run", self._run)

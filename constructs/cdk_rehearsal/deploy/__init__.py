@@ -18,5 +18,6 @@ from cdk_rehearsal.deploy._creation_failed import release_failed as release_fail
 from cdk_rehearsal.deploy._errors import DeployError as DeployError
 from cdk_rehearsal.deploy._protection import protect as protect
 from cdk_rehearsal.deploy._protection import unprotected as unprotected
+from cdk_rehearsal.deploy._released import released_first as released_first
 from cdk_rehearsal.deploy._stack_policy import allows as allows
 from cdk_rehearsal.deploy._stack_policy import policy_problems as policy_problems

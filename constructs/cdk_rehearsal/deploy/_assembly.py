@@ -19,6 +19,7 @@ class AssembledStack:
         region: Region, or None if the app names none.
         template: File of its template.
         protected: Whether it is deployed with termination protection.
+        path: Path in the app, such as `Prod/llama-Compute`, by which the CDK CLI selects it.
         asset: `s3://BUCKET/KEY` to which the CDK CLI uploads the template, with pseudo parameters, or None.
     """
 
@@ -27,6 +28,7 @@ class AssembledStack:
     region: str | None
     template: Path
     protected: bool = False
+    path: str = ""
     asset: str | None = None
 
 
@@ -46,5 +48,6 @@ def assembled(folder: Path) -> Iterator[AssembledStack]:
                 region=None if region == "unknown-region" else region,
                 template=folder / properties.get("templateFile", f"{name}.template.json"),
                 protected=bool(properties.get("terminationProtection")),
+                path=artifact.get("displayName", name),
                 asset=properties.get("stackTemplateAssetObjectUrl"),
             )

@@ -56,7 +56,7 @@ class Comparison:
 
     def same(self, stack: str) -> bool:
         """Return whether a deployed stack has the template of the assembly, parameters from SSM included."""
-        sides = [folder / _file(stack) for folder in (self.deployed, self.assembled)]
+        sides = [folder / template_file(stack) for folder in (self.deployed, self.assembled)]
         return all(file.is_file() for file in sides) and sides[0].read_bytes() == sides[1].read_bytes()
 
 
@@ -178,8 +178,9 @@ def _pinned(template: dict[str, Any], values: Mapping[str, str], others: Mapping
 
 
 def _write(folder: Path, name: str, body: Mapping[str, Any]) -> None:
-    (folder / _file(name)).write_text(json.dumps(body, sort_keys=True), encoding="utf-8")
+    (folder / template_file(name)).write_text(json.dumps(body, sort_keys=True), encoding="utf-8")
 
 
-def _file(stack: str) -> str:
+def template_file(stack: str) -> str:
+    """Return the name of the file with the template of a stack."""
     return f"{stack}.template.json"

@@ -170,16 +170,22 @@ class _Plan:
 
     def deploy(self, *, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
-        from cdk_rehearsal.deploy import SIDE_BY_SIDE, protect, release_failed
+        from cdk_rehearsal.deploy import SIDE_BY_SIDE, protect, release_failed, released_first
 
         release_failed(self.stacks, _client)
         # A pause of a file system neither replaces nor deletes it.
         paused = self.report.unavailable if self.report else ()
         names = {name for finding in paused for name in (finding.name, finding.logical_id)}
         _warn(protect(self.stacks, _client, allow=[name for name in self.allow if name not in names]))
-        arguments = ["deploy", "**", "--app", str(self.assembly), *SIDE_BY_SIDE]
+        arguments = ["--app", str(self.assembly), *SIDE_BY_SIDE]
         arguments += ["--import-existing-resources"] if imports else []
-        code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
+        code = 0
+        if first := released_first(self.stacks, self.sides):
+            typer.echo(f"first, because other stacks keep exports for them: {', '.join(it.name for it in first)}")
+            code = self._cdk("deploy", *(stack.path for stack in first), "--exclusively", *arguments)
+            # Outputs of other stacks may have new values for them, which the CLI does not see.
+            arguments.append("--force")
+        code = code or self._cdk("deploy", "**", *arguments)
         problems = protect(self.stacks, _client)
         _warn(problems)
         if code:
@@ -193,11 +199,12 @@ class _Plan:
 
     def confirm(self) -> None:
         """Show the changes of IAM and security groups of all stacks, and ask once: the CDK CLI would ask for each."""
-        arguments = ("diff", "**", "--app", str(self.assembly), "--security-only")
-        code = subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
-        if code:
+        if code := self._cdk("diff", "**", "--app", str(self.assembly), "--security-only"):
             fail(f"cdk diff ended with code {code}")
         typer.confirm("Deploy?", abort=True)
+
+    def _cdk(self, *arguments: str) -> int:
+        return subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
 
     def unprotected(self) -> dict[str, str]:
         """Return stacks without the policy that `deploy` sets, and what a plain `cdk deploy` may replace there."""
