@@ -49,11 +49,23 @@ def test_the_first_queue_is_the_default_unless_the_file_has_another() -> None:
 
 def test_a_preemptible_queue_enables_preemption_for_itself_only() -> None:
     cluster = loads(two("{queues: {cheap: {preempt: requeue}, tune: {priority: 2}}}"), "c.yaml")
-    assert cluster.slurm_settings == {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
+    assert cluster.slurm_settings == {
+        "PreemptType": "preempt/partition_prio",
+        "PreemptMode": "REQUEUE",
+        "PreemptParameters": "send_user_signal",
+    }
     assert {queue.name: queue.settings["PreemptMode"] for queue in cluster.queues} == {
         "cheap": "REQUEUE",
         "tune": "OFF",
     }
+    assert {queue.name: queue.settings.get("GraceTime") for queue in cluster.queues} == {"cheap": "300", "tune": None}
+
+
+def test_settings_of_preemption_keep_what_the_file_has() -> None:
+    settings, queue = "{PreemptParameters: youngest_first}", "{preempt: requeue, settings: {GraceTime: 900}}"
+    cluster = loads(two(f"{{settings: {settings}, queues: {{cheap: {queue}, tune: {{priority: 2}}}}}}"), "c.yaml")
+    assert cluster.slurm_settings["PreemptParameters"] == "youngest_first,send_user_signal"
+    assert {queue.name: queue.settings.get("GraceTime") for queue in cluster.queues} == {"cheap": "900", "tune": None}
 
 
 def test_a_queue_accepts_every_key() -> None:

@@ -44,6 +44,7 @@ def test_the_controller_has_rest_api_metrics_accounting_and_preemption(stacks: d
         "CommunicationParameters": "enable_http",
         "MetricsType": "metrics/openmetrics",
         "PreemptMode": "REQUEUE",
+        "PreemptParameters": "send_user_signal",
         "PreemptType": "preempt/partition_prio",
         "PriorityWeightFairshare": "10000",
     }
@@ -89,6 +90,7 @@ def test_queues_hold_their_nodes_and_wait_for_the_qos_that_they_name(stacks: dic
         "cheap": 1,
     }
     assert settings(queues["cheap"]["Properties"]["SlurmConfiguration"]["SlurmCustomSettings"]) == {
+        "GraceTime": "300",
         "MaxTime": "7-00:00:00",
         "PreemptMode": "REQUEUE",
         "TRESBillingWeights": "GRES/gpu=0.3,CPU=0",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
+from support.job_node import Node
 from support.training import BIN
 
 SCRIPTS = ROOT / "constructs/ultracluster"
@@ -15,7 +16,7 @@ set -euo pipefail
 fail() { echo "$*"; exit 2; }
 scontrol() { echo "scontrol $*"; }
 run_on_nodes() { "$PYTHON" "$RUN_PROGRAM" "$@"; }
-run_is_given=yes checkpoint_seconds=1
+run_is_given=yes requested=no checkpoint_seconds=1
 source "$RESUME"
 train "$PROGRAM"
 """
@@ -109,3 +110,63 @@ def test_reported_steps_are_progress_after_a_start_that_ended_before_its_program
     job.run.mkdir()
     (job.run / "ultracluster-job.json").write_text(f'{{"step": {earlier}, "checkpoint": 1795000000}}')
     assert job.starts() is again
+
+
+# Slurm sends USR1 to the script alone, here while it tests its nodes.
+GATE = """\
+#!/bin/sh
+kill -USR1 "$PPID"
+"""
+SCONTROL = """\
+#!/bin/sh
+[ "$1" != --version ] || echo "slurm $VERSION"
+[ "$1" != show ] || echo "JobId=7 Requeue=1 PreemptEligibleTime=2026-11-27T07:00:00 PreemptTime=$PREEMPTED"
+[ "$1" != requeue ] || echo "requeued $2"
+"""
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    node = Node(tmp_path)
+    node.provide("scontrol", SCONTROL)
+    program = node.root / "usr/local/sbin/ultracluster-job-gate"
+    program.parent.mkdir(parents=True)
+    program.write_text(GATE)
+    program.chmod(0o755)
+    return node
+
+
+def run(node: Node, *, gate: str, preempted: str = "None", version: str = "25.11.2", restarts: int = 0) -> list[str]:
+    """Run pretrain.sbatch with a program that ends when a checkpoint is requested; return the lines of its log."""
+    done = node.run(
+        "slurm-512-gpus:train/pretrain",
+        **{"PAYLOAD": 'until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 0.1; done; echo saved', "GATE": gate},
+        **{"PREEMPTED": preempted, "VERSION": version, "SLURM_RESTART_COUNT": str(restarts)},
+        nodes=1,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_request_while_nodes_are_tested_queues_the_job_again_before_its_program_starts(node: Node) -> None:
+    """Without a trap, USR1 ends the script, and Slurm does not requeue the job."""
+    log = run(node, gate="nodes")
+    assert log[-2:] == ["job: requested to end before its program started: the job queues again", "requeued 7"]
+    assert "saved" not in log
+    # A time limit that is shorter than the tests requests it at each start.
+    assert run(node, gate="nodes", restarts=3)[-2:] == ["saved", "requeued 7"]
+
+
+@pytest.mark.parametrize(
+    ("preempted", "version", "requeued"),
+    [
+        ("None", "25.11.2", True),
+        ("2026-11-27T07:10:00", "22.05.8", True),
+        # Slurm requeues it by itself, and would do it once more at its next end.
+        ("2026-11-27T07:10:00", "24.05.0", False),
+        ("2026-11-27T07:10:00", "25.11.2", False),
+    ],
+)
+def test_a_preempted_job_is_requeued_once(node: Node, preempted: str, version: str, requeued: bool) -> None:
+    log = run(node, gate="nodes", preempted=preempted, version=version)
+    assert ("requeued 7" in log) is requeued

@@ -12,6 +12,12 @@ from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
 
 # Slurm preempts by the tiers of queues only with these two. https://slurm.schedmd.com/preempt.html (read 2026-11-21)
 _PREEMPTION = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
+# A job that is preempted gets the signal of its `sbatch --signal`, in place of TERM for its steps:
+# https://slurm.schedmd.com/slurm.conf.html#OPT_send_user_signal (read 2026-11-27)
+_SEND_SIGNAL = "send_user_signal"
+# Seconds from then to its end, as before the time limit. It is that of the queue of the job that is preempted:
+# https://slurm.schedmd.com/slurm.conf.html#OPT_GraceTime (read 2026-11-27).
+_GRACE_SECONDS = "300"
 #: Settings that keys of a queue write, with the key.
 QUEUE_KEYS: Mapping[str, str] = {
     "Default": "default",
@@ -78,6 +84,7 @@ def queue_settings(queue: Queue, *, preempts: bool) -> dict[str, str]:
         "Default": "YES" if queue.default else "",
         "PriorityTier": str(queue.priority) if queue.priority != 1 else "",
         "PreemptMode": queue.preempt.upper() if preempts else "",
+        "GraceTime": _GRACE_SECONDS if queue.preempt != "off" else "",
         "MaxTime": slurm_time(queue.max_time) if queue.max_time else "",
         "DefaultTime": slurm_time(queue.default_time) if queue.default_time else "",
         "AllowAccounts": ",".join(queue.accounts),
@@ -88,8 +95,15 @@ def queue_settings(queue: Queue, *, preempts: bool) -> dict[str, str]:
 
 
 def cluster_settings(slurm: Slurm) -> dict[str, str]:
-    """Return the settings of slurm.conf: those of the file, and those that its queues need."""
-    return {**(_PREEMPTION if preempting(slurm) else {}), **slurm.settings}
+    """Return the settings of slurm.conf: those of the file, and those that its queues need.
+
+    `PreemptParameters` is a list, and keeps the entries of the file.
+    """
+    if not preempting(slurm):
+        return dict(slurm.settings)
+    entries = [word for word in slurm.settings.get("PreemptParameters", "").split(",") if word]
+    parameters = ",".join(dict.fromkeys([*entries, _SEND_SIGNAL]))
+    return {**_PREEMPTION, **slurm.settings, "PreemptParameters": parameters}
 
 
 def slurm_time(span: Duration) -> str:

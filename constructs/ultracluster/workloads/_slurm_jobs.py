@@ -25,6 +25,9 @@ _NAMES_OUTPUT = (
     "(readlink /proc/$$/fd/1 && stat -L -c %s /proc/$$/fd/1) "
     '2>/dev/null >"/var/lib/ultracluster/job-metrics/${SLURM_JOB_ID:-none}/output" || true'
 )
+# USR1 ends a script that has no trap, and Slurm does not requeue the job. It may come while the job imports its image
+# or tests its nodes.
+_REQUESTED = ("requested=no", "trap 'requested=yes' USR1", "")
 _HELPERS = {
     "ultracluster_job.py": "Python module that reports the progress of a job",
     "ultracluster_run.py": "Python program that runs a training program and reports its progress",
@@ -144,6 +147,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         "#SBATCH --output=%x-%j.out",
         "set -euo pipefail",
         "",
+        *(_REQUESTED if "resume.sh" in form.bodies else ()),
         "# Name the output, which the node sends to CloudWatch.",
         _NAMES_OUTPUT,
         "",

@@ -246,7 +246,7 @@ FAILING = """\
 set -euo pipefail
 fail() {{ echo "$1"; exit 1; }}
 run_on_nodes() {{ srun bash -c "$1"; }}
-run_is_given=yes checkpoint_seconds=600 RUN={run}
+run_is_given=yes requested=no checkpoint_seconds=600 RUN={run}
 {resume}
 train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
 """

@@ -97,6 +97,9 @@ def on_one_machine(pcs: str, machine: Machine) -> str:
         "KillWait": 2,
         "ReturnToService": 2,
     }
+    # The same setting in Slurm 22.05, which Debian has: _preempt_jobs in src/slurmctld/node_scheduler.c of
+    # https://github.com/SchedMD/slurm, tag slurm-22-05-8-1 (read 2026-11-27).
+    pcs = pcs.replace("PreemptParameters=send_user_signal", "SlurmctldParameters=preempt_send_user_signal")
     output = {line.partition("=")[0] for line in pcs.splitlines()}
     lines = [f"{name}={value}" for name, value in only_here.items() if name not in output]
     for line in pcs.splitlines():

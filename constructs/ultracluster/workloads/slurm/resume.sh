@@ -15,8 +15,9 @@ export CHECKPOINT_REQUEST=$RUN/checkpoint-request
 export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds}
 export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
 rm -f "$CHECKPOINT_REQUEST"
-asked=no interrupted=no
-trap 'asked=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
+# The beginning of the file has a trap for a request that comes before.
+interrupted=no
+trap 'requested=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
 # A number of the state, or the default: `step`, the highest of all starts, or `checkpoint`, the time of the newest one.
 state() {
@@ -39,12 +40,34 @@ progressed() {
     fi
 }
 
+# Slurm 24.05 and newer requeue a job that they preempt, and that ends in the grace time. One that also requeues itself
+# would be requeued once more at its next end: GRACE_PREEMPT in src/slurmctld/proc_req.c and job_mgr.c of
+# https://github.com/SchedMD/slurm, tag slurm-25-11-7-1 (read 2026-11-27).
+requeue() {
+    local version preempted=" PreemptTime=[1-9]"
+    version=$(scontrol --version)
+    if [[ $(scontrol show job "$SLURM_JOB_ID" --oneliner) =~ $preempted ]] &&
+        printf '%s\n' 24.05 "${version##* }" | sort --version-sort --check=silent; then
+        return
+    fi
+    scontrol requeue "$SLURM_JOB_ID"
+}
+
 # A GPU or a node that fails ends the program like an error of its own, and Slurm requeues lost nodes alone. After a step
 # that no start before reached, or a newer checkpoint, the job queues again; an error of its own comes back before it.
 #
 # A trap runs only once `wait` is interrupted, and the step goes on.
 train() {
     local code step checkpoint
+    if [ "$requested" = yes ]; then
+        # A time limit that is shorter than the preparation would requeue it for ever.
+        if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
+            echo "$SLURM_JOB_NAME: requested to end before its program started: the job queues again"
+            requeue
+            exit 0
+        fi
+        touch "$CHECKPOINT_REQUEST"
+    fi
     step=$(state step 0) checkpoint=$(state checkpoint 0)
     echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     run_on_nodes "$@" &
@@ -56,9 +79,9 @@ train() {
     done
     if [ "$code" -ne 0 ] && progressed "$step" "$checkpoint"; then
         echo "$SLURM_JOB_NAME: exit code $code after step $(state step 0), from $step: the job queues again"
-        scontrol requeue "$SLURM_JOB_ID"
-    elif [ "$asked" = yes ] && [ "$code" -eq 0 ]; then
-        scontrol requeue "$SLURM_JOB_ID"
+        requeue
+    elif [ "$requested" = yes ] && [ "$code" -eq 0 ]; then
+        requeue
     fi
     exit "$code"
 }
