@@ -108,6 +108,12 @@ def test_the_pipeline_reads_its_source_as_the_source_action_of_s3_requires() -> 
     }
 
 
+def test_a_first_build_that_fails_leaves_a_stack_that_can_be_deleted() -> None:
+    """S3 deletes no bucket with objects, and the source is in this one before the build runs."""
+    for type in ("AWS::S3::Bucket", "AWS::S3::BucketPolicy"):
+        assert of_type(type, "BuildArtifacts")["DeletionPolicy"] == "Retain"
+
+
 def test_other_content_runs_the_pipeline_and_is_waited_for() -> None:
     pipelines = [of_type("AWS::CodePipeline::Pipeline", prefix) for prefix in ("Build", "Other")]
     assert all(pipeline["Properties"]["RestartExecutionOnUpdate"] for pipeline in pipelines)

@@ -249,6 +249,9 @@ def test_the_inference_operator_has_its_roles_bucket_and_cluster_before_it(opera
     assert [id for id in waits if id.startswith("PlatformWait")]
     required = {"cert-manager", "aws-mountpoint-s3-csi-driver", "aws-fsx-csi-driver", "metrics-server"}
     assert required <= {*add_ons(operated["lyra-Compute"])}
+    # The operator may write certificates before its add-on fails, and S3 deletes no bucket with objects.
+    (bucket,) = of_type(resources, "AWS::S3::Bucket").values()
+    assert bucket["DeletionPolicy"] == "Retain"
 
 
 def test_pods_of_inference_take_their_roles_by_the_issuer_of_the_cluster(operated: Mapping[str, Resources]) -> None:

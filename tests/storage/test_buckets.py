@@ -129,6 +129,24 @@ def test_logs_expire_and_their_bucket_stays(stack: cdk.Stack, template: MakeTemp
     )
 
 
+def test_early_access_logs_do_not_break_the_rollback_of_a_first_deployment(
+    stack: cdk.Stack, template: MakeTemplate
+) -> None:
+    """S3 deletes no bucket with objects, and delivers logs within hours."""
+    DataBucket(stack, "Data")
+    DataBucket(stack, "Scratch", removal_policy=cdk.RemovalPolicy.DESTROY)
+    policies = {
+        id: resource["DeletionPolicy"]
+        for type in ("AWS::S3::Bucket", "AWS::S3::BucketPolicy")
+        for id, resource in template().find_resources(type).items()
+    }
+    for prefix, expected in {
+        **{"DataAccessLogs": "Retain", "DataBucket": "RetainExceptOnCreate"},
+        **{"ScratchAccessLogs": "Delete", "ScratchBucket": "Delete"},
+    }.items():
+        assert [policy for id, policy in policies.items() if id.startswith(prefix)] == [expected, expected]
+
+
 def test_rejects_logs_that_are_gone_within_the_day(stack: cdk.Stack) -> None:
     with pytest.raises(ValueError, match="1 day or more"):
         LogBucket(stack, "Logs", retention=cdk.Duration.hours(12))

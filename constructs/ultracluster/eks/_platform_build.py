@@ -204,13 +204,15 @@ class PlatformBuild(Construct):
 
     def _pipeline(self, project: codebuild.CfnProject, source: ScriptAsset) -> codepipeline.CfnPipeline:
         stack = cdk.Stack.of(self)
-        # CloudFormation deletes no bucket that has objects; this one is empty after a day.
+        # Retained even if the first build fails: S3 deletes no bucket with objects, and this one has the source by
+        # then. It is empty after a day.
         bucket = private_bucket(
             self,
             "Artifacts",
             reason="it holds the script of a run for a day, and its readers are the build and the pipeline",
             versioned=False,
             lifecycle_rules=[s3.LifecycleRule(expiration=cdk.Duration.days(1))],
+            removal_policy=cdk.RemovalPolicy.RETAIN,
         )
         objects = bucket.arn_for_objects("*")
         read = iam.PolicyStatement(actions=["s3:GetObject", "s3:GetObjectVersion"], resources=[objects])

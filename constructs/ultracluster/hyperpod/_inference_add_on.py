@@ -74,7 +74,9 @@ class HyperPodInferenceAddOn(Construct):
         #: Bucket of the certificates of endpoints.
         # Without a name: one of a retained bucket could not be created again. The role names it.
         reason = "its writer is the operator, and CloudTrail has its changes"
-        self.bucket: s3.IBucket = private_bucket(parent, "Certificates", reason=reason)
+        # The operator may write before its add-on fails, and S3 deletes no bucket with objects.
+        kept = cdk.RemovalPolicy.RETAIN
+        self.bucket: s3.IBucket = private_bucket(parent, "Certificates", reason=reason, removal_policy=kept)
         if role is None:
             role = identity.role(parent, "Operator", facts.OPERATOR_SUBJECT, for_sagemaker=True)
             add_managed_policy(role, facts.INFERENCE_POLICY, _POLICY_REASON)

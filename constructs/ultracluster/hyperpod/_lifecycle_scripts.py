@@ -38,7 +38,8 @@ class HyperPodScripts(Construct):
 
     Args:
         scripts: Files by their path below the prefix.
-        bucket_name: Name of the new bucket, which begins with `sagemaker-`. Names of buckets are unique in AWS.
+        bucket_name: Name of the new bucket, which begins with `sagemaker-`. Names of buckets are unique in AWS. If a
+            first deployment fails, it stays: `cdk deploy --import-existing-resources` takes it over.
         bucket: Existing bucket instead, whose name begins with `sagemaker-`.
         provisioning: Roles of the instance groups in the form of a file, which the scripts read. Default: groups have
             theirs.
@@ -68,7 +69,8 @@ class HyperPodScripts(Construct):
         #: Checksum of all scripts, 64 hexadecimal digits.
         self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
         #: Bucket of the scripts.
-        self.bucket: s3.IBucket = bucket or scripts_bucket(self, bucket_name)
+        # Retained even if the deployment that creates it fails: S3 deletes no bucket with objects.
+        self.bucket: s3.IBucket = bucket or scripts_bucket(self, bucket_name, cdk.RemovalPolicy.RETAIN)
         assets = {path: ScriptAsset(self, path.replace("/", "-"), text=text) for path, text in sorted(scripts.items())}
         function, policy = self._function(list(assets.values()))
         copy = cdk.CustomResource(
@@ -178,7 +180,12 @@ def create_or_import_bucket(scope: Construct, cluster: ClusterFile, role: iam.IG
     """Return the bucket of the lifecycle scripts of a cluster file, which the role may read."""
     existing, account = cluster.hyperpod.bucket, cdk.Stack.of(scope).account
     bucket: s3.IBucket = (
-        scripts_bucket(scope, hyperpod.scripts_bucket_name(cluster.name, account, cluster.region))
+        # Empty until Compute is created, which is another stack.
+        scripts_bucket(
+            scope,
+            hyperpod.scripts_bucket_name(cluster.name, account, cluster.region),
+            cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
         if existing is None
         else s3.Bucket.from_bucket_name(scope, "Bucket", existing)
     )
@@ -194,7 +201,7 @@ def role_outputs(role: iam.IRole, bucket: s3.IBucket) -> list[Output]:
     ]
 
 
-def scripts_bucket(scope: Construct, name: str | None) -> s3.Bucket:
+def scripts_bucket(scope: Construct, name: str | None, removal_policy: cdk.RemovalPolicy) -> s3.Bucket:
     """Create a bucket for lifecycle scripts."""
     reason = "it holds scripts only, whose readers are the nodes, and CloudTrail has the writers"
-    return private_bucket(scope, "Bucket", reason=reason, bucket_name=name)
+    return private_bucket(scope, "Bucket", reason=reason, bucket_name=name, removal_policy=removal_policy)

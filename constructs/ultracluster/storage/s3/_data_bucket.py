@@ -88,7 +88,7 @@ class DataBucket(cdk.Resource):
             errors += refusal.messages
         if errors:
             raise Refusal(self, errors)
-        logs_bucket = given_logs or log_bucket(self, "AccessLogs", RETENTION, removal_policy)
+        logs_bucket = given_logs or log_bucket(self, "AccessLogs", RETENTION, _kept_with_objects(removal_policy))
         bucket = s3.Bucket(
             self,
             "Bucket",
@@ -145,6 +145,15 @@ class DataBucket(cdk.Resource):
         message = existing_bucket_warning(bucket_name, None if key is None else key.key_arn, cdk.Stack.of(data).region)
         cdk.Validations.of(data).add_warning(_EXISTING.warning_id, readable(data, message))
         return data
+
+
+def _kept_with_objects(removal_policy: cdk.RemovalPolicy) -> cdk.RemovalPolicy:
+    """Return the policy of the access logs. S3 delivers some within hours, in which a first deployment may still fail.
+
+    See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerLogs.html (read 2026-11-27)
+    """
+    kept = cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+    return cdk.RemovalPolicy.RETAIN if removal_policy == kept else removal_policy
 
 
 def _outsiders(bucket: s3.Bucket, members: Sequence[str]) -> iam.PolicyStatement:

@@ -28,7 +28,9 @@ def private_bucket(
         bucket_name: Name. Default: one of CloudFormation.
         versioned: Keep versions of objects. Default: yes.
         lifecycle_rules: Rules that expire objects. Default: none.
-        removal_policy: Policy of the bucket and of its bucket policy. Default: retain both.
+        removal_policy: Policy of the bucket and of its bucket policy. Default: both are retained, unless the deployment
+            that creates them fails. S3 deletes no bucket with objects, so one that is written to during that
+            deployment needs `RETAIN`: otherwise the stack ends in ROLLBACK_FAILED.
     """
     # Without object_ownership: without the flag serverAccessLogsUseBucketPolicy the CDK adds an ACL to a log bucket.
     bucket = s3.Bucket(
