@@ -283,6 +283,16 @@ def test_what_replaces_a_home_and_what_does_not() -> None:
         assert replaced("AWS::S3Files::FileSystem", {name: "a"}, {name: "b"}) == [name]
 
 
+def test_an_instance_group_of_hyperpod_keeps_its_execution_role() -> None:
+    def cluster(role: Any) -> dict[str, Any]:
+        return {"InstanceGroups": [{"InstanceGroupName": "controller", "InstanceType": "ml.m5.xlarge", **role}]}
+
+    nodes, own = ({"ExecutionRole": f"arn:aws:iam::123456789012:role/{name}"} for name in ("nodes", "controller"))
+    reasons = refused(cluster(nodes), cluster(own), "AWS::SageMaker::Cluster")
+    assert "AWS asks to keep the role of a group" in reasons["InstanceGroups.controller.ExecutionRole"]
+    assert not refused(cluster(nodes), cluster(nodes), "AWS::SageMaker::Cluster")
+
+
 def test_a_cluster_of_hyperpod_does_not_return_to_the_database_of_its_controller() -> None:
     database = {"Endpoint": "a.b", "SecretArn": "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm"}
     internal, external = ({"Orchestrator": {"Slurm": slurm}} for slurm in ({}, {"AccountingDatabase": database}))

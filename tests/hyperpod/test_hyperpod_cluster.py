@@ -85,6 +85,26 @@ def test_the_controller_alone_reads_the_secret_of_an_accounting_database() -> No
     assert id in written["DependsOn"]
 
 
+def test_a_database_that_is_named_later_changes_no_role_of_a_group() -> None:
+    """An instance group keeps its execution role."""
+    database = hyperpod.AccountingDatabase(endpoint="db.example.com", secret_arn=SECRET)
+    before, after = (
+        [group["ExecutionRole"] for group in properties(**more)["Properties"]["InstanceGroups"]]
+        for more in ({}, {"accounting": database})
+    )
+    assert before == after
+    assert before[0] != before[1]
+
+
+def test_the_controller_has_the_permissions_of_nodes() -> None:
+    parent = stack()
+    created = cluster(parent, "llama", World(parent))
+    s3.Bucket.from_bucket_name(parent, "Data", "data").grant_read(created.role)
+    (policy,) = policies(Template.from_stack(parent)).values()
+    assert len(policy["Roles"]) == 2
+    assert "s3:GetObject*" in json.dumps(policy)
+
+
 def test_the_role_allows_grants_for_a_key_of_the_volumes() -> None:
     """https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (read 2026-11-26)."""
     parent = stack()

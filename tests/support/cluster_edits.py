@@ -197,6 +197,11 @@ HYPERPOD: list[tuple[str, Any, Verdict]] = [
     ("network/internet", False, "file"),
     ("compliance", ["hipaa"], "clean"),
     ("image", "ami-0123456789abcdef0", "file"),
+    (
+        "hyperpod/accounting",
+        {"endpoint": "db.example.com", "secret": "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm-a1b2c3"},
+        "clean",
+    ),
 ]
 
 

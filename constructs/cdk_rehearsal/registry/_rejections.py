@@ -98,19 +98,26 @@ def groups_by_name(properties: Any) -> dict[str, Mapping[str, Any]] | None:
 
 
 def _changes_instances(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """Check that the instance groups of SageMaker HyperPod keep their type and threads.
+    """Check that the instance groups of SageMaker HyperPod keep their type, their threads and their role.
 
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
     (read 2026-11-24)
     """
     before, after = groups_by_name(old) or {}, groups_by_name(new) or {}
-    return {
+    both = sorted(before.keys() & after.keys())
+    kept = {
         f"InstanceGroups.{name}.{field}": f"{first} to {second}; a group keeps it: add one with another name"
-        for name in before.keys() & after.keys()
+        for name in both
         for field in ("InstanceType", "ThreadsPerCore")
         for first, second in [(before[name].get(field), after[name].get(field))]
         if isinstance(first, str) and isinstance(second, str) and first != second
     }
+    roles = {
+        f"InstanceGroups.{name}.ExecutionRole": "AWS asks to keep the role of a group: add one with another name"
+        for name in both
+        if before[name].get("ExecutionRole") != after[name].get("ExecutionRole")
+    }
+    return kept | roles
 
 
 def _drops_accounting(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:

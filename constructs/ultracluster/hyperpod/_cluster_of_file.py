@@ -20,7 +20,7 @@ from ultracluster.catalogue.ec2 import Architecture, image_software
 from ultracluster.clusterfile import ClusterFile, node_script
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase
 from ultracluster.hyperpod._hyperpod_cluster import HyperPodCluster
-from ultracluster.hyperpod._hyperpod_role import PRINCIPAL, HyperPodRole
+from ultracluster.hyperpod._hyperpod_role import HyperPodRole, controller_role
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPodMount
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, create_or_import_bucket, role_outputs
 from ultracluster.hyperpod._node_boot import CONTROLLER, LOGIN, node_scripts
@@ -63,7 +63,7 @@ class HyperPodSlurmCluster(Construct):
         self._cluster, self._network, self._storage = cluster, network, storage
         section = cluster.hyperpod
         self._volume_key = kms.Key.from_key_arn(self, "VolumeKey", section.volume_key) if section.volume_key else None
-        #: Execution role of all nodes, unless the controller has one.
+        #: Execution role of all nodes but the controller.
         self.role = HyperPodRole(self, "NodeRole", volume_key=self._volume_key)
         #: Bucket of the lifecycle scripts.
         self.bucket = create_or_import_bucket(self, cluster, self.role)
@@ -73,18 +73,10 @@ class HyperPodSlurmCluster(Construct):
         #: Node groups by name, which are parts of the one cluster; empty before `add_node_groups`.
         self.node_groups: dict[str, HyperPodCluster] = {}
         self._allow_nodes()
-        #: Execution role of the controller: that of all nodes, or one that alone reads the secret of a database.
-        self.controller_role: iam.Role = self.role if section.accounting is None else self._controller_role()
-
-    def _controller_role(self) -> iam.Role:
-        """Create a role with the permissions of nodes, and of the secret: users of a node have those of its role."""
-        role = iam.Role(self, "ControllerRole", assumed_by=iam.ServicePrincipal(PRINCIPAL))
-        policy = self.role.node.try_find_child("DefaultPolicy")
-        # `Role.customize_roles` creates no policy.
-        if isinstance(policy, iam.Policy):
-            policy.attach_to_role(role)
-        self._database.grant_read(role)
-        return role
+        #: Execution role of the controller, which alone reads the secret of an accounting database.
+        self.controller_role = controller_role(self, self.role)
+        if section.accounting is not None:
+            self._database.grant_read(self.controller_role)
 
     @property
     def _database(self) -> AccountingDatabase:
@@ -149,12 +141,9 @@ class HyperPodSlurmCluster(Construct):
         )
         workspace = observability.workspace
         workspace.grants.write(role)
-        if self.controller_role is not self.role:
-            policy = role.node.find_child("WriteMetrics")
-            assert isinstance(policy, iam.Policy)
-            policy.attach_to_role(
-                iam.Role.from_role_name(scope, "MetricsControllerRole", self.controller_role.role_name)
-            )
+        policy = role.node.find_child("WriteMetrics")
+        assert isinstance(policy, iam.Policy)
+        policy.attach_to_role(iam.Role.from_role_name(scope, "MetricsControllerRole", self.controller_role.role_name))
         if isinstance(workspace, PrometheusWorkspace):
             parameter = ssm.StringParameter(
                 scope,
@@ -199,7 +188,7 @@ class HyperPodSlurmCluster(Construct):
             content=node_scripts_archive(in_place),
             parameter_name=node_scripts_parameter(cluster.name),
             description=f"Files of the nodes of {cluster.name} that change in place: archive and checksum",
-            roles=[*dict.fromkeys((self.role, self.controller_role))],
+            roles=[self.role, self.controller_role],
         )
         created = HyperPodCluster(
             scope,

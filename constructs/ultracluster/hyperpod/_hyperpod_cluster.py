@@ -14,7 +14,7 @@ from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.hyperpod._autoscaler_role import HyperPodAutoscalerRole
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase, group_problems, slurm_problems
-from ultracluster.hyperpod._hyperpod_role import HyperPodRole
+from ultracluster.hyperpod._hyperpod_role import HyperPodRole, controller_role
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._interfaces import HyperPodGrants, IHyperPodCluster
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
@@ -68,7 +68,7 @@ class HyperPodCluster(_HyperPodClusterBase):
         security_groups: Security groups of the nodes, which must allow all traffic among themselves by their ids, as
             `network.EfaSecurityGroup` does: the service checks EFA before a node joins.
         role: Execution role of the nodes, which must be allowed to read `scripts`. Default: a new `HyperPodRole` that
-            is allowed to.
+            is allowed to, and one for Slurm's controller with the same permissions and those of `accounting`.
         scripts: Lifecycle scripts of the groups that name one.
         kubernetes: EKS cluster that the nodes join. Default: Slurm.
         strategy: What keeps the partitions of slurm.conf. Default: continuous provisioning, which merges those of the
@@ -182,14 +182,14 @@ class HyperPodCluster(_HyperPodClusterBase):
             cdk.Validations.of(self).add_warning(_TYPE.warning_id, message)
         eks_arn = None if kubernetes is None else kubernetes.cluster_arn
         nodes = controller = role or HyperPodRole(self, "Role", eks_cluster_arn=eks_arn, volume_key=volume_key)
-        if accounting is not None and role is None:
-            # Of its own: users of a node have the permissions of its role.
-            controller = HyperPodRole(self, "ControllerRole", volume_key=volume_key)
-            accounting.grant_read(controller)
+        if role is None and isinstance(nodes, iam.Role):
+            if scripts is not None:
+                scripts.grants.read(nodes)
+            if any(group.node_type == "Controller" for group in groups):
+                controller = controller_role(self, nodes)
+            if accounting is not None:
+                accounting.grant_read(controller)
         executors = [*dict.fromkeys((nodes, controller))]
-        if scripts is not None and role is None:
-            for reader in executors:
-                scripts.grants.read(reader)
         ids = [group.security_group_id for group in security_groups]
         slurm = l1.CfnCluster.ClusterOrchestratorSlurmConfigProperty(
             slurm_config_strategy=strategy,

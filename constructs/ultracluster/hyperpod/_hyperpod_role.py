@@ -1,4 +1,4 @@
-"""Execution role of HyperPod nodes."""
+"""Execution roles of HyperPod nodes."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -90,3 +90,20 @@ class HyperPodRole(iam.Role):
             self.add_to_principal_policy(
                 iam.PolicyStatement(actions=[action], resources=[key.key_arn], conditions={"StringEquals": via, **more})
             )
+
+
+def controller_role(scope: Construct, nodes: iam.Role) -> iam.Role:
+    """Create an execution role for Slurm's controller, with the permissions of that of the other nodes.
+
+    An instance group keeps its role, and users of a node have the permissions of its role: only a role that the
+    controller had from the beginning can read the secret of an accounting database that is named later.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html (read
+    2026-11-27)
+    """
+    role = iam.Role(scope, "ControllerRole", assumed_by=iam.ServicePrincipal(PRINCIPAL))
+    policy = nodes.node.try_find_child("DefaultPolicy")
+    # `Role.customize_roles` creates no policy.
+    if isinstance(policy, iam.Policy):
+        policy.attach_to_role(role)
+    return role
