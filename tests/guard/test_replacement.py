@@ -287,8 +287,8 @@ def test_an_instance_group_of_hyperpod_keeps_its_execution_role() -> None:
     def cluster(role: Any) -> dict[str, Any]:
         return {"InstanceGroups": [{"InstanceGroupName": "controller", "InstanceType": "ml.m5.xlarge", **role}]}
 
-    nodes, own = ({"ExecutionRole": f"arn:aws:iam::123456789012:role/{name}"} for name in ("nodes", "controller"))
-    reasons = refused(cluster(nodes), cluster(own), "AWS::SageMaker::Cluster")
+    nodes, other = ({"ExecutionRole": f"arn:aws:iam::123456789012:role/{name}"} for name in ("nodes", "controller"))
+    reasons = refused(cluster(nodes), cluster(other), "AWS::SageMaker::Cluster")
     assert "AWS asks to keep the role of a group" in reasons["InstanceGroups.controller.ExecutionRole"]
     assert not refused(cluster(nodes), cluster(nodes), "AWS::SageMaker::Cluster")
 
