@@ -16,9 +16,10 @@ tests has no topology of blocks. *image*: none is published for these CPUs or GP
 last column is what runs on CPUs in the tests. No workload has run on GPUs for this table."""
 _SOFTWARE = """The oldest version of each part that nodes and container images of a generation need, and the one that
 this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
-`ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. The workload `health` prints what
-is older, with `IMAGE=` on Slurm and `--set image=` on Kubernetes also in a container image. The key `software` of the
-cluster file replaces versions, and `--set software=driver=590,nccl=2.30` those of one job."""
+`ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. `driver-below` is the oldest driver
+that is too new for EFA between UltraServers: clusters with several of them compare it. The workload `health` prints
+what is older, with `IMAGE=` on Slurm and `--set image=` on Kubernetes also in a container image. The key `software` of
+the cluster file replaces versions, and `--set software=driver=590,nccl=2.30` those of one job."""
 _VARIABLES = (
     """Environment variables of other software that job files set, all of them. None tunes NCCL or libfabric."""
 )

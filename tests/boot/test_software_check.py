@@ -93,3 +93,12 @@ def test_given_versions_replace_those_of_the_type_and_wrong_names_are_refused(no
     assert node.check("driver=590.1") == (1, "FAILED: train-1: driver 580.95.05 is older than 590.1\n")
     assert node.check("nixl=0.9.0") == (0, "train-1: the version of nixl is not known\n")
     assert node.check("drivers=1") == (2, "software-check: unknown name drivers\n")
+
+
+@pytest.mark.parametrize(("driver", "code"), [("580.173.02", 0), ("595.91.07", 1), ("595", 1), ("600.1", 1)])
+def test_a_driver_that_is_too_new_for_efa_is_named(node: Node, driver: str, code: int) -> None:
+    node.prints("nvidia-smi", driver)
+    returned, output = node.check("--state", "driver=570", "driver-below=595")
+    assert (returned, "EFA needs one older than 595" in output) == (code, bool(code))
+    assert node.states()["driver"] == f"ok: {driver}\n"
+    assert node.states()["driver-below"].startswith("failed: " if code else "ok: ")

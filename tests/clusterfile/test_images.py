@@ -3,7 +3,7 @@
 import pytest
 
 from support.clusterfile_data import GOOD, bent, problems
-from ultracluster.clusterfile import ClusterFile, loads, warnings
+from ultracluster.clusterfile import ClusterFile, loads, required_software, warnings
 from ultracluster.planning.capacity import BuiltImage, Image
 
 AMI = "ami-0123456789abcdef0"
@@ -133,3 +133,55 @@ def _problems(text: str) -> list[str]:
 def test_a_built_image_is_pinned() -> None:
     assert "unpinned-image" in ids(GOOD)
     assert "unpinned-image" not in ids(with_image("build"))
+
+
+# GB200 under AWS PCS: AWS's image has a driver with which NCCL over EFA fails between two UltraServers.
+TWO = """name: grace
+region: us-east-1
+zone: use1-dfw2-az1
+orchestrator: slurm
+nodes:
+  train:
+    type: u-p6e-gb200x72
+    count: 2
+    capacity: {reservations: [cr-0123456789abcdef0, cr-0123456789abcdef1], kind: ultraserver}
+network: {control-plane-zone: use1-az4}
+"""
+ONE = bent("count: 2", "count: 1", bent(", cr-0123456789abcdef1", "", TWO))
+OLDER = "{id: ami-0123456789abcdef0, architecture: arm64, driver: 580.173.02}"
+NEWER = "{id: ami-0123456789abcdef0, architecture: arm64, driver: 595.91.07}"
+LOGIN = "slurm: {login: {image: aws}}\n"
+
+
+def efa_driver(text: str) -> list[str]:
+    return [warning.message for warning in warnings(load(text)) if warning.rule == "image-efa-driver"]
+
+
+@pytest.mark.parametrize(
+    ("change", "has"),
+    [
+        ("", "AWS's image has 595"),
+        ("image: build\n", "AWS's image has 595"),
+        (f"image: {NEWER}\n{LOGIN}", "the image has 595.91.07"),
+        (f"image: {{build: {{parent: {NEWER}}}}}\n{LOGIN}", "the image has 595.91.07"),
+    ],
+)
+def test_a_driver_that_is_too_new_for_efa_between_ultraservers_is_a_warning(change: str, has: str) -> None:
+    (message,) = efa_driver(TWO + change)
+    assert message.startswith("train: from NVIDIA driver 595 on")
+    assert has in message
+    assert required_software(load(TWO + change)) == {"driver-below": "595"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ONE,
+        f"{TWO}image: {OLDER}\n{LOGIN}",
+        TWO + 'software: {driver-below: "999"}\n',
+        # The image of EKS has 580.
+        bent("orchestrator: slurm", "orchestrator: kubernetes", TWO),
+    ],
+)
+def test_an_older_driver_and_a_single_ultraserver_need_no_warning(text: str) -> None:
+    assert efa_driver(text) == []

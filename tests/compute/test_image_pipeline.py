@@ -155,3 +155,11 @@ def test_build_refuses_another_release_before_it_installs_anything(release: str,
     assert result.returncode == 1
     name = '"Ubuntu 22.04.5 LTS"' if "22.04" in release else "of an unknown release"
     assert result.stderr == f"The parent is {name}, and this build needs Ubuntu 24.04: name another parent\n"
+
+
+def test_a_driver_that_is_too_new_makes_no_image_where_a_limit_is_given(stack: cdk.Stack) -> None:
+    build(stack, architecture="arm64", driver_below="595")
+    (check,) = (document for document in documents(stack) if document["phases"][0]["name"] == "test")
+    assert "export DRIVER_BELOW='595'" in check["phases"][0]["steps"][0]["inputs"]["commands"][0]
+    with pytest.raises(ValueError, match="driver_below must be a version such as 595"):
+        build(cdk.Stack(stack, "Wrong"), driver_below="new")

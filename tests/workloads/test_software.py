@@ -45,7 +45,7 @@ def test_nodes_compare_with_the_versions_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("software", "text"),
     [
-        ('{ucx: "1"}', "software.ucx: a part of the software is one of driver, efa-installer"),
+        ('{ucx: "1"}', "software.ucx: a part of the software is one of driver, driver-below, efa-installer"),
         ("{driver: 590}", 'software.driver: must be a version in quotes, as in "2.31", got 590'),
         ('{nccl: "new"}', "software.nccl: must be a version in quotes"),
     ],

@@ -20,12 +20,12 @@ from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
 from ultracluster.planning import arn_problem, as_list, checked, checked_except, checked_method, text_problem
-from ultracluster.planning.capacity import Image
+from ultracluster.planning.capacity import VERSION, Image
 from ultracluster.rules import Refusal, error
 
 # Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
-_VERSION = "1.0.0"
+_COMPONENT_VERSION = "1.0.0"
 _ARN_FORM = "arn:aws:imagebuilder:REGION:ACCOUNT:image-pipeline/NAME"
 # Seconds for the installation of software, which compiles and may replace DCGM.
 _SOFTWARE_LIMIT = 1800
@@ -92,6 +92,8 @@ class ImagePipeline(_Base):
             for Ubuntu 24.04 at each build.
         schedule: Schedule of builds, such as `cron(0 0 ? * sun *)` in UTC. Default: none.
         root_volume_gib: Size of the image's volume in GiB. Default: 100.
+        driver_below: Driver from which on an image is refused, such as `595` for GB200 nodes that communicate over EFA.
+            Default: none.
 
     Raises:
         ValueError: If an argument has a wrong type, AWS has no installer for the Slurm release, the parent is of
@@ -111,6 +113,7 @@ class ImagePipeline(_Base):
         parent: Image | str | None = None,
         schedule: str | None = None,
         root_volume_gib: int = 100,
+        driver_below: str | None = None,
     ) -> None:
         super().__init__(scope, id)
         errors = Errors()
@@ -126,13 +129,15 @@ class ImagePipeline(_Base):
         base = errors.take(lambda: read_image(self, parent, "parent"), None) or default
         if schedule is not None:
             errors.messages += text_problem("schedule", schedule, _SCHEDULE, "such as cron(0 0 ? * sun *)")
+        if driver_below is not None:
+            errors.messages += text_problem("driver_below", driver_below, VERSION, "a version such as 595")
         if base.known_architecture not in (None, architecture):
             errors.messages.append(IMAGE(f"parent must be for {architecture}, got one for {base.known_architecture}"))
         errors.check(self)
         self._architecture = architecture
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"
         region = cdk.Stack.of(self).region
-        versions = _versions(slurm_version)
+        versions = _versions(slurm_version, driver_below)
         components = [
             self._component("Build", "build", scripts.text("image-build.sh"), [region, slurm_version], versions),
             self._component(
@@ -154,7 +159,7 @@ class ImagePipeline(_Base):
             self,
             "Recipe",
             name=f"{self._label}-{self._content}",
-            version=_VERSION,
+            version=_COMPONENT_VERSION,
             parent_image=str(recipe_parts[0]),
             components=[
                 l1.CfnImageRecipe.ComponentConfigurationProperty(component_arn=component.attr_arn)
@@ -258,19 +263,20 @@ class ImagePipeline(_Base):
             id,
             # Not of the region, which is a token.
             name=f"{self._label}-{id}-{_digest([versions, script, *filter(_is_known, arguments)])}",
-            version=_VERSION,
+            version=_COMPONENT_VERSION,
             platform="Linux",
             data=cdk.Stack.of(self).to_json_string(document),
         )
 
 
-def _versions(slurm_version: str) -> dict[str, str]:
+def _versions(slurm_version: str, driver_below: str | None = None) -> dict[str, str]:
     slurm = software.SLURM[slurm_version]
     return {
         "AGENT_SHA256": software.PCS_AGENT.sha256,
         "AGENT_VERSION": software.PCS_AGENT.version,
         "DCGM_PAIRS": " ".join(f"{dcgm}={exporter}" for dcgm, exporter in software.DCGM_EXPORTERS.items()),
         "DRIVER": str(software.DRIVER),
+        "DRIVER_BELOW": driver_below or "",
         "EFA_SHA256": software.EFA.sha256,
         "EFA_VERSION": software.EFA.version,
         "ENROOT_VERSION": software.ENROOT.version,

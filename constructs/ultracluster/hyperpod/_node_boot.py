@@ -28,7 +28,7 @@ from ultracluster.boot import (
     without_in_place_files,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
-from ultracluster.clusterfile import ClusterFile, exporting
+from ultracluster.clusterfile import ClusterFile, exporting, required_software
 from ultracluster.slurm import homes_directory, jobs_directory, slurm_collectors
 from ultracluster.storage import Storage
 
@@ -72,7 +72,7 @@ def node_scripts(
     parts = [
         users_boot(cluster=cluster.name, region=cluster.region, homes=homes_directory(cluster)),
         breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
-        deep_check(instance_type.name, cluster.software),
+        deep_check(instance_type.name, required_software(cluster)),
         slurm_boot(instance_type, [*lustre, *mounts]),
         # Also the root, which the boot script opens where it mounts Lustre itself.
         exports_boot((mount.path, path) for mount in lustre for path in ("/", *exporting(cluster.storage.lustre))),

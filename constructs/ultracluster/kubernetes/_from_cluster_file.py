@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from ultracluster.boot import Mountpoint, Volume, check_label, efs_volume, openzfs_volume
 from ultracluster.catalogue.ec2 import domain_of, lustre_host
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes, registries
-from ultracluster.clusterfile import KUBERNETES_CHART, KUBERNETES_NAME, KUBERNETES_PLATFORM, ClusterFile, Path, Problem
+from ultracluster.clusterfile import (
+    KUBERNETES_CHART,
+    KUBERNETES_NAME,
+    KUBERNETES_PLATFORM,
+    ClusterFile,
+    Path,
+    Problem,
+    required_software,
+)
 from ultracluster.kubernetes._checks import platform_problems
 from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
@@ -75,7 +83,7 @@ def platform_of(
         gpu=section.gpu,
         volumes=volumes if volumes is not None else _volumes(cluster, deployed or {}),
         scratch=cluster.storage.scratch.path,
-        software=cluster.software,
+        software=required_software(cluster),
         internet=cluster.network.internet,
         metrics=cluster.observability.on,
         ready_seconds=section.ready_timeout.seconds,

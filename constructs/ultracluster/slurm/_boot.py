@@ -30,7 +30,7 @@ from ultracluster.boot import (
     without_in_place_files,
 )
 from ultracluster.catalogue.ec2 import InstanceType, Layout, interfaces
-from ultracluster.clusterfile import ClusterFile, exporting, node_script
+from ultracluster.clusterfile import ClusterFile, exporting, node_script, required_software
 from ultracluster.slurm._job_files import shared_mount
 from ultracluster.slurm._node_health import replacement_limits
 from ultracluster.storage import Storage
@@ -77,7 +77,7 @@ def node_boot(
     parts = [
         breaker_boot(cluster=cluster.name, region=cluster.region, replace=limits),
         system_boot(slurm_version=cluster.slurm.version),
-        deep_check(instance_type.name, cluster.software),
+        deep_check(instance_type.name, required_software(cluster)),
         slurm_boot(instance_type, mounts, lustre=cluster.lustre_client),
     ]
     if (lustre := cluster.storage.lustre) is not None:

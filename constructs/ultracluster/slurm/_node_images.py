@@ -7,7 +7,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster.catalogue.ec2 import Architecture
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.clusterfile import ClusterFile, required_software
 from ultracluster.compute import ImagePipeline
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
@@ -52,6 +52,7 @@ class NodeImages(Construct):
                 subnet=network.services_subnet,
                 security_groups=group,
                 parent=built.parent,
+                driver_below=required_software(cluster).get("driver-below") if architecture == "arm64" else None,
             )
             image = images[architecture] = pipeline.add_image()
             pipeline.node.add_dependency(*network.ready)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.clusterfile import ClusterFile, NodeGroup
+from ultracluster.clusterfile import ClusterFile, NodeGroup, required_software
 from ultracluster.planning.capacity import segment
 
 
@@ -81,5 +81,5 @@ def _shape(name: str, groups: Sequence[NodeGroup], cluster: ClusterFile, others:
         shared=lustre or home,
         internet=cluster.network.internet,
         resume_options=cluster.traits.resume_options,
-        software=cluster.software,
+        software=required_software(cluster),
     )

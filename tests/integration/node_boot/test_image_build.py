@@ -9,6 +9,10 @@ from ultracluster.compute._image_pipeline import _versions
 
 PACKAGES = ("mdadm", "nfs-common", "sssd-ldap", "xfsprogs")
 
+# Of a driver, the version in the file; of other modules, whether they are there.
+MODINFO = '#!/bin/sh\n[ "$1" = --field ] && exec cat /driver\ngrep -qx "$1" /modules\n'
+PARAMETER = "/etc/modprobe.d/ultracluster-gpudirect.conf"
+
 
 def build_image(
     machine: Machine, world: World, *, lustre: bool = True, **wrong: str
@@ -18,7 +22,7 @@ def build_image(
     assert machine.run("dpkg", "--install", "/linux-aws.deb").returncode == 0
     machine.write("/etc/os-release", 'PRETTY_NAME="Ubuntu 24.04.5 LTS"\nID=ubuntu\nVERSION_ID="24.04"\n')
     # Modules of the parent's kernel.
-    machine.write("/usr/local/sbin/modinfo", '#!/bin/sh\ngrep -qx "$1" /modules\n', 0o755)
+    machine.write("/usr/local/sbin/modinfo", MODINFO, 0o755)
     machine.write("/modules", "lustre\nkefalnd\n" if lustre else "")
     pcs = "aws-pcs-slurm/aws-pcs-slurm-25.11-installer"
     installers = {
@@ -69,3 +73,16 @@ def test_a_kernel_without_the_lustre_client_ends_the_build_by_its_name_before_an
     kernel = machine.run("uname", "-r").stdout.strip()
     assert f"The kernel {kernel} of the parent has no module lustre" in done.stderr
     assert (machine.calls, world.server.requests) == ([], [])
+
+
+def test_a_driver_before_595_gets_the_parameter_for_efa_on_arm64(machine: Machine, world: World) -> None:
+    machine.write(
+        "/usr/local/sbin/uname", '#!/bin/sh\n[ "$1" = -m ] && echo aarch64 || exec /usr/bin/uname "$@"\n', 0o755
+    )
+    machine.write("/driver", "595.91.07\n")
+    done = build_image(machine, world)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert machine.run("test", "-e", PARAMETER).returncode == 1
+    machine.write("/driver", "580.173.02\n")
+    assert build_image(machine, world).returncode == 0
+    assert machine.run("cat", PARAMETER).stdout == "options nvidia NVreg_GrdmaPciTopoCheckOverride=1\n"

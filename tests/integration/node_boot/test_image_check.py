@@ -37,6 +37,14 @@ def test_an_image_that_has_all_passes(image: Machine) -> None:
     assert check(image) == (0, [])
 
 
+def test_a_driver_that_is_too_new_for_efa_fails_and_an_older_one_needs_its_parameter(image: Machine) -> None:
+    failed = ["FAILED: NVIDIA driver 580 or newer, for this kernel"]
+    assert check(image, DRIVER_BELOW="580") == (1, failed)
+    assert check(image, DRIVER_BELOW="595") == (1, failed)
+    image.write("/etc/modprobe.d/gpudirect.conf", "options nvidia NVreg_GrdmaPciTopoCheckOverride=1\n")
+    assert check(image, DRIVER_BELOW="595") == (0, [])
+
+
 #: Programs that are there and print a version, and do not do their work; what each is broken like.
 BROKEN = {
     # No module for this kernel.

@@ -25,6 +25,7 @@ MODPROBE = """\
 case "$*" in
     "--show-depends nvidia-uvm" | "--show-depends kefalnd") echo "insmod /lib/modules/$2.ko" ;;
     efa | lustre | nfsv4) ;;
+    --showconfig) cat /etc/modprobe.d/*.conf ;;
     *) echo "modprobe: FATAL: Module $1 not found in directory /lib/modules/$(uname -r)" >&2; exit 1 ;;
 esac
 """
@@ -98,9 +99,9 @@ def complete(machine: Machine) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def check(machine: Machine) -> tuple[int, list[str]]:
+def check(machine: Machine, **versions: str) -> tuple[int, list[str]]:
     """Run the check of an image, and return its exit code and what it says that fails."""
-    done = machine.run("bash", "-e", "/image-check.sh", SLURM, **VERSIONS)
+    done = machine.run("bash", "-e", "/image-check.sh", SLURM, **VERSIONS | versions)
     print(done.stdout)
     assert done.stderr == ""
     return done.returncode, [line for line in done.stdout.splitlines() if not line.startswith(("ok: ", "    "))]

@@ -77,5 +77,13 @@ fetch "$repository/aws-pcs-agent/aws-pcs-agent-v$AGENT_VERSION.tar.gz" agent.tar
 fetch "$repository/aws-pcs-slurm/aws-pcs-slurm-$slurm-installer-$SLURM_VERSION.tar.gz" slurm.tar.gz "$SLURM_SHA256"
 (cd "aws-pcs-slurm-$slurm-installer" && ./installer.sh -y)
 
-# UltraServers only: the prolog starts it for each job.
-if [ "$(uname -m)" = aarch64 ]; then systemctl enable nvidia-imex.service; fi
+# UltraServers only: the prolog starts IMEX for each job. Before 595, which has no such parameter, the driver needs one
+# for EFA to access GPU memory: https://github.com/NVIDIA/aicr/pull/668 and issues/2459 (read 2026-11-27)
+if [ "$(uname -m)" = aarch64 ]; then
+    systemctl enable nvidia-imex.service
+    driver=$(modinfo --field version nvidia)
+    if [ "${driver%%.*}" -lt 595 ]; then
+        mkdir -p "$root/etc/modprobe.d"
+        echo "options nvidia NVreg_GrdmaPciTopoCheckOverride=1" >"$root/etc/modprobe.d/ultracluster-gpudirect.conf"
+    fi
+fi

@@ -65,6 +65,11 @@ driver() {
     local version
     version=$(modinfo --field version nvidia)
     [ "${version%%.*}" -ge "$DRIVER" ]
+    if [ -n "$DRIVER_BELOW" ]; then
+        echo "The driver is $version. From $DRIVER_BELOW on, EFA does not access GPU memory: name an older parent"
+        [ "$(printf '%s\n' "$version" "$DRIVER_BELOW" | sort -V | head -n 1)" != "$DRIVER_BELOW" ]
+        modprobe --showconfig | grep '^options nvidia .*NVreg_GrdmaPciTopoCheckOverride=1'
+    fi
     # With all that it depends on, for this kernel. Without a GPU it cannot be loaded.
     modprobe --show-depends nvidia-uvm
 }

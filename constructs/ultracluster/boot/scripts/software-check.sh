@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Compare the software of this node, or of the container in which it runs, with the oldest versions that its type needs.
+# VERSION of driver-below is the oldest driver that is too new.
 #
 #   software-check.sh [--state] [NAME=VERSION ...]
 #
@@ -13,7 +14,7 @@ export LC_ALL=C
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 state=no
-known="driver|efa-installer|libfabric|aws-ofi-nccl|gdrcopy|cuda|nccl|pytorch|transformer-engine|nixl"
+known="driver|driver-below|efa-installer|libfabric|aws-ofi-nccl|gdrcopy|cuda|nccl|pytorch|transformer-engine|nixl"
 host=${SLURMD_NODENAME:-$(uname -n)}
 
 # Print the version of a package of Python, if there is one.
@@ -35,7 +36,7 @@ of_efa() {
 
 installed() {
     case $1 in
-        driver) nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 ;;
+        driver | driver-below) nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 ;;
         efa-installer) sed -n 's/.*EFA installer version: *//p' "$root/opt/amazon/efa_installed_packages" 2>/dev/null ;;
         libfabric) of_efa 'libfabric-aws(-bin)?' ;;
         aws-ofi-nccl) of_efa 'libnccl-ofi(-ngc)?' ;;
@@ -48,6 +49,9 @@ installed() {
     esac
 }
 
+# The first version is the second, or newer.
+is_newest() { [ "$(printf '%s\n' "$1" "$2" | sort --version-sort | head -n 1)" = "$2" ]; }
+
 record() {
     [ "$state" = yes ] || return 0
     mkdir -p "$root/run/ultracluster/software"
@@ -56,7 +60,7 @@ record() {
 }
 
 main() {
-    local item name oldest found code=0
+    local item name oldest found why code=0
     if [ "${1:-}" = --state ]; then
         state=yes
         shift
@@ -72,7 +76,17 @@ main() {
         found=$(installed "$name") || true
         if [ -z "$found" ]; then
             [ "$state" = yes ] || echo "$host: the version of $name is not known"
-        elif [ "$(printf '%s\n' "$oldest" "$found" | sort --version-sort | head -n 1)" = "$oldest" ]; then
+        elif [ "$name" = driver-below ]; then
+            # Not an oldest version: the first with which EFA does not access the memory of the GPUs.
+            if is_newest "$found" "$oldest"; then
+                why="driver $found: EFA needs one older than $oldest to access the memory of the GPUs"
+                echo "FAILED: $host: $why"
+                record "$name" "failed: $why"
+                code=1
+            else
+                record "$name" "ok: $found"
+            fi
+        elif is_newest "$found" "$oldest"; then
             record "$name" "ok: $found"
         else
             echo "FAILED: $host: $name $found is older than $oldest"

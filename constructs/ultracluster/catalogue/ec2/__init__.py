@@ -56,6 +56,7 @@ from ultracluster.catalogue.ec2._quotas import VPCS_QUOTA as VPCS_QUOTA
 from ultracluster.catalogue.ec2._quotas import VcpuQuota as VcpuQuota
 from ultracluster.catalogue.ec2._quotas import vcpu_quota as vcpu_quota
 from ultracluster.catalogue.ec2._software_set import REPORTED as REPORTED
+from ultracluster.catalogue.ec2._software_set import driver_below as driver_below
 from ultracluster.catalogue.ec2._software_set import oldest_software as oldest_software
 from ultracluster.catalogue.ec2._software_set import software_set as software_set
 from ultracluster.catalogue.ec2._topology import network_layers as network_layers

@@ -242,6 +242,16 @@ CLOUDWATCH_AGENT = SignedPackage(
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/verify-CloudWatch-Agent-Package-Signature.html",
     read_on="2026-11-22",
 )
+_DRIVERS = Source(
+    "https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html "
+    "https://github.com/awslabs/amazon-eks-ami, doc/usage/g7-ami.md and releases",
+    read_on="2026-11-27",
+    as_of="2026-10-09",
+)
+#: NVIDIA driver of AWS's newest image for a service. That of PCS is built from the Deep Learning AMI.
+DRIVERS: Annotated[Mapping[str, str], Stated(_DRIVERS, columns="service: driver")] = MappingProxyType(
+    {"pcs": "595.91.07", "eks": "580"}
+)
 # The driver of B300 and GB200.
 DRIVER: Annotated[int, Stated(_GPU_INSTANCES_STARTED, "major version")] = 580
 

@@ -53,8 +53,21 @@ _NIXL_SOURCE = Source(
 #: of UCX is required.
 NIXL: Annotated[str, Stated(_NIXL_SOURCE, columns="version")] = "0.9.0"
 
+_GRACE_DRIVERS = Source(
+    "https://docs.nvidia.com/datacenter/tesla/tesla-release-notes-595-91-07/index.html, by "
+    "https://github.com/NVIDIA/aicr/issues/2383; https://github.com/awslabs/amazon-eks-ami, doc/usage/g7-ami.md",
+    read_on="2026-11-27",
+    as_of="2026-08-28",
+)
+#: Driver from which on EFA does not access the memory of a model of GPU. NVIDIA's notes of 595 name P6e-GB200; on
+#: p6e-gb300r.36xlarge NCCL between nodes ended, and ran with 580.173.02. NVLink within an UltraServer works.
+DRIVER_BELOW: Annotated[Mapping[str, str], Stated(_GRACE_DRIVERS, columns="model of GPU: driver")] = MappingProxyType(
+    {"GB200": "595", "GB300": "595"}
+)
+
 Part = Literal[
     "driver",
+    "driver-below",
     "efa-installer",
     "libfabric",
     "aws-ofi-nccl",
@@ -101,10 +114,18 @@ def oldest_software(
     Args:
         record: Instance type.
         place: Nodes, or container images.
-        replaced: Versions that replace them, by name of the part.
+        replaced: Versions that replace them, by name of the part. Without `driver-below` there, every newer driver is
+            accepted: only jobs over EFA need an older one.
     """
     oldest = {part.name: replaced.get(part.name, part.oldest) for part in software_set(record) if part.place == place}
+    if "driver-below" not in replaced or driver_below(record) is None:
+        oldest.pop("driver-below", None)
     return {name: version for name, version in oldest.items() if version}
+
+
+def driver_below(record: InstanceType) -> str | None:
+    """Return the driver from which on EFA does not access the memory of the GPUs of a type, or None."""
+    return DRIVER_BELOW.get(record.gpu_model or "")
 
 
 def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:
@@ -127,6 +148,7 @@ def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:
 
     return (
         on_node("driver", driver, str(software.DRIVER), _GUIDE, "AWS's image for nodes"),
+        on_node("driver-below", driver_below(record), None, _GRACE_DRIVERS.name),
         on_node(
             "efa-installer", floor.efa_installer if floor else None, software.EFA.version, _GUIDE, "efa-verify.html"
         ),

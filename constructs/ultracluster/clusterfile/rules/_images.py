@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ultracluster.catalogue.ec2 import Architecture, InstanceType, image_software, without_driver
+from ultracluster.catalogue.ec2 import Architecture, InstanceType, driver_below, image_software, without_driver
+from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._orchestrators import OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile._required_software import required_software
 from ultracluster.clusterfile.rules._private import BUILD_ELSEWHERE
-from ultracluster.clusterfile.rules._rule import error, shared
+from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._image import ImageOption
-from ultracluster.planning.capacity import BuiltImage, Image, check_image, check_parent
+from ultracluster.planning.capacity import BuiltImage, Image, check_image, check_parent, is_older
 
 _IMAGE = shared("image")
 _DRIVER = error(
@@ -20,6 +22,9 @@ _DRIVER = error(
 )
 _BUILD = error(
     "image-build", "Image Builder builds images of Slurm nodes, one for each architecture, from the internet."
+)
+_EFA_DRIVER = warning(
+    "image-efa-driver", "Newer drivers of NVIDIA do not let EFA access the memory of the GPUs of some types."
 )
 _PARENT = error("image-parent", "The parent of an image must have architecture, driver and kernel for the nodes.")
 
@@ -47,6 +52,34 @@ def check_images(draft: Draft) -> Iterator[Problem]:
     yield from _unique(_check_builds(uses))
     if any(isinstance(use.option, BuiltImage) for use in uses):
         yield from until_invalid(_check_build(draft))
+
+
+def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warning about nodes whose driver is too new for EFA, or may be."""
+    limit = required_software(cluster).get("driver-below")
+    if limit is None:
+        return
+    newer: dict[str, list[str]] = {}
+    for group in cluster.node_groups:
+        if driver_below(group.instance_type) is None:
+            continue
+        option = group.image_option
+        image = option.parent if isinstance(option, BuiltImage) else option if isinstance(option, Image) else None
+        if image is None and cluster.traits.installs_software:
+            aws = image_software.DRIVERS[cluster.traits.facts]
+            if is_older(aws, limit):
+                continue
+            newer.setdefault(f"AWS's image has {aws}", []).append(group.section)
+        elif image is not None and image.driver and not is_older(image.driver, limit):
+            newer.setdefault(f"the image has {image.driver}", []).append(group.section)
+    for has, sections in newer.items():
+        yield (
+            _EFA_DRIVER,
+            f"{listed(sections)}: from NVIDIA driver {limit} on, EFA does not access the memory of these GPUs, and "
+            f"{has}: NCCL between UltraServers fails, NVLink within one works. Name an image, or for image: build a "
+            "parent, with an older driver: {id: ami-..., driver: 580...}. The check of a built image refuses a newer "
+            'one; if no job spans UltraServers, write software: {driver-below: "999"}',
+        )
 
 
 def _path(draft: Draft, section: str) -> Path:

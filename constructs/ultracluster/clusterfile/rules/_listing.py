@@ -14,6 +14,7 @@ from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_c
 from ultracluster.clusterfile.rules._home import warn_home
 from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
+from ultracluster.clusterfile.rules._images import warn_images
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
 from ultracluster.clusterfile.rules._kubernetes_nodes import warn_kubectl, warn_quotas, warn_releases, warn_waiting
 from ultracluster.clusterfile.rules._lustre import warn_lustre
@@ -108,7 +109,7 @@ def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, 
 
 _WARNINGS = (
     *(warn_capacity, warn_network, warn_bucket, warn_lustre, warn_home, warn_associations, warn_efa),
-    *(warn_observability, warn_nodes),
+    *(warn_observability, warn_nodes, warn_images),
 )
 # Of one orchestrator, by its name.
 _WARNINGS_OF = {

@@ -30,7 +30,7 @@ COMPLIANCE = (
 )
 SOFTWARE = (
     "Oldest versions of the software of nodes and container images, instead of those that the type of the nodes needs. "
-    "What is older is reported; nothing is installed."
+    "driver-below is the oldest driver that is too new. What is older is reported; nothing is installed."
 )
 ACCEPT = (
     "Rules that are no concern: the id of each, and the reason. Warnings, and errors that rest on a fact with a date."

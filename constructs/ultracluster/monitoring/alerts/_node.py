@@ -160,7 +160,7 @@ NODE_ALERTS = (
         description="AWS's image lacks this software, and its installation at the boot of the node failed. Without "
         "enroot and pyxis jobs in containers fail, without an exporter its metrics are missing; other jobs run. The "
         "item node-scripts is an update of checks and collectors: the node keeps the old ones. Without squeue JobLost "
-        "cannot fire. driver, efa-installer, libfabric, aws-ofi-nccl, gdrcopy are the image's, and too old.",
+        "cannot fire. driver, efa-installer, libfabric, aws-ofi-nccl, gdrcopy are too old; driver-below: too new.",
         diagnosis=(
             "`cat /run/ultracluster/software/ITEM` on the node: it has the reason.",
             "`/var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-software.log`: the whole log; of "

@@ -139,9 +139,14 @@ def check_image(image: Image, record: InstanceType) -> list[str]:
         ("CUDA", image.cuda, floor.cuda),
         ("EFA installer", image.efa_installer, floor.efa_installer),
     ):
-        if has is not None and _numbers(has) < _numbers(least):
+        if has is not None and is_older(has, least):
             problems.append(f"{record.name} needs {what} {least} or newer, and the image has {has}; build a newer one")
     return problems
+
+
+def is_older(version: str, than: str) -> bool:
+    """Return True if a version is older than another one."""
+    return _numbers(version) < _numbers(than)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
