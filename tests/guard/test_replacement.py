@@ -283,6 +283,25 @@ def test_what_replaces_a_home_and_what_does_not() -> None:
         assert replaced("AWS::S3Files::FileSystem", {name: "a"}, {name: "b"}) == [name]
 
 
+def test_karpenter_of_hyperpod_is_turned_off_before_it_leaves() -> None:
+    scaled = {"ClusterName": "lyra", "AutoScaling": {"Mode": "Enable", "AutoScalerType": "Karpenter"}}
+    off = {"ClusterName": "lyra", "AutoScaling": {"Mode": "Disable"}}
+    reason = refused(scaled, {"ClusterName": "lyra"}, "AWS::SageMaker::Cluster")["AutoScaling"]
+    assert "`aws sagemaker update-cluster --cluster-name lyra --auto-scaling Mode=Disable`" in reason
+    assert not refused(scaled, off, "AWS::SageMaker::Cluster")
+    assert not refused(off, {"ClusterName": "lyra"}, "AWS::SageMaker::Cluster")
+
+
+def test_checkpoints_in_memory_are_turned_off_before_they_leave() -> None:
+    known = anywhere("AWS::SageMaker::Cluster")
+    assert known is not None
+    on, off = ({"ClusterName": "lyra", "TieredStorageConfig": {"Mode": mode}} for mode in ("Enable", "Disable"))
+    reason = known.undocumented(on, {"ClusterName": "lyra"})["TieredStorageConfig"]
+    assert "--cluster-name lyra --tiered-storage-config Mode=Disable`" in reason
+    assert not known.undocumented(on, off)
+    assert not known.undocumented(off, {"ClusterName": "lyra"})
+
+
 def test_an_instance_group_of_hyperpod_keeps_its_execution_role() -> None:
     def cluster(role: Any) -> dict[str, Any]:
         return {"InstanceGroups": [{"InstanceGroupName": "controller", "InstanceType": "ml.m5.xlarge", **role}]}

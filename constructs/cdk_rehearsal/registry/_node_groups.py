@@ -31,6 +31,10 @@ _UNDOCUMENTED = {
     "OverrideVpcConfig": _NO_SUCH_UPDATE,
     "TrainingPlanArn": "AWS does not document whether the instances of a group stay",
 }
+_TIERED = (
+    "AWS documents that Mode=Disable removes it, and not what becomes of it if it is left out: first run `aws "
+    "sagemaker update-cluster --cluster-name {} --tiered-storage-config Mode=Disable`"
+)
 _EVICTS = "the new taint evicts the pods of running jobs"
 _KEEPS_AWAY = (
     "jobs that were submitted before do not tolerate the new taint: they run on, and cannot restart on the nodes"
@@ -121,15 +125,20 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
 
     An existing group of SageMaker HyperPod takes another number of instances and other lifecycle scripts. What becomes
     of its instances when their volumes, file systems or subnets change is not documented. A group takes another
-    training plan, and no page documents whether its instances stay.
+    training plan, and no page documents whether its instances stay. Checkpoints in memory end when their mode is
+    `Disable`.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html
-    (read 2026-11-24) and https://docs.aws.amazon.com/sagemaker/latest/dg/
+    (read 2026-11-24), https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterTieredStorageConfig.html
+    (read 2026-11-27) and https://docs.aws.amazon.com/sagemaker/latest/dg/
     use-training-plan-for-hyperpod-update-using-api-cli-sdk.html (excerpt)
     """
     if type_name != "AWS::SageMaker::Cluster":
         return {}
     before, after = groups_by_name(old) or {}, groups_by_name(new) or {}
-    return {
+    tiered = "TieredStorageConfig"
+    ends = at(old, f"{tiered}.Mode") == "Enable" and at(new, tiered) is None
+    kept = {tiered: _TIERED.format(at(old, "ClusterName"))} if ends else {}
+    return kept | {
         f"InstanceGroups.{name}.{field}": f"{reason}: add one with another name"
         for name, group in before.items()
         for field, reason in _UNDOCUMENTED.items()

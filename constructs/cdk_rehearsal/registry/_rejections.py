@@ -132,6 +132,19 @@ def _drops_accounting(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[st
     return {path: "a cluster that has an external database does not return to that of its controller"}
 
 
+def _drops_autoscaling(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Check that Karpenter of SageMaker HyperPod is off before it leaves: until then, its role cannot change.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html (read 2026-11-27)
+    """
+    if at(old, "AutoScaling.Mode") != "Enable" or at(new, "AutoScaling") is not None:
+        return {}
+    return {
+        "AutoScaling": "it stays on if it is left out, and its role cannot change while it is on: first run "
+        f"`aws sagemaker update-cluster --cluster-name {at(old, 'ClusterName')} --auto-scaling Mode=Disable`"
+    }
+
+
 def _applies(fact: UpdateFact, old: Mapping[str, Any]) -> bool:
     """Return whether a fact applies; an unresolved intrinsic may have any value."""
     pairs = ((at(old, path), expected) for path, expected in fact.only_if.items())
@@ -149,6 +162,6 @@ _BUILT_IN: Mapping[str, Sequence[UpdateRule]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": (_grows_too_little,),
         "AWS::EKS::Cluster": (_skips_a_version,),
-        "AWS::SageMaker::Cluster": (_changes_instances, _drops_accounting),
+        "AWS::SageMaker::Cluster": (_changes_instances, _drops_accounting, _drops_autoscaling),
     }
 )
