@@ -55,6 +55,22 @@ def test_a_cluster_provisions_continuously_and_configures_slurm_by_the_api() -> 
     assert "CapacityRequirements" not in train
 
 
+@pytest.mark.parametrize(
+    ("type", "count", "checks"),
+    [
+        ("p5en.48xlarge", 2, ["InstanceStress", "InstanceConnectivity"]),
+        ("p5en.48xlarge", 1, ["InstanceStress"]),
+        ("g5.xlarge", 4, ["InstanceStress"]),
+        ("g5.8xlarge", 4, ["InstanceStress", "InstanceConnectivity"]),
+    ],
+)
+def test_nodes_are_tested_with_each_other_where_there_are_several_with_efa(
+    type: str, count: int, checks: list[str]
+) -> None:
+    written = properties(groups=groups(instance_type=type, count=count, deep_health_checks=True))["Properties"]
+    assert written["InstanceGroups"][1]["OnStartDeepHealthChecks"] == checks
+
+
 def test_a_strategy_takes_the_place_of_continuous_provisioning() -> None:
     written = properties(strategy="Managed")["Properties"]
     assert written["Orchestrator"] == {"Slurm": {"SlurmConfigStrategy": "Managed"}}

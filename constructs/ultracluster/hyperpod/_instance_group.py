@@ -11,6 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as l1
 
 from ultracluster.boot import Taint
+from ultracluster.catalogue.ec2 import known_type
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.planning import check_fields
 from ultracluster.planning.capacity import Capacity, OnDemand, Spot, purchase
@@ -54,7 +55,8 @@ class HyperPodInstanceGroup:
         script: Lifecycle script, by its path in the scripts of the cluster. It runs after the configuration by the
             image, or with `on_create` instead of it.
         on_create: The script owns the whole set-up of a node, Slurm's start included. Default: no.
-        deep_health_checks: Check GPUs, and EFA and NCCL between nodes, before a node takes its first job. Default: no.
+        deep_health_checks: Check GPUs, and between two nodes or more with EFA also NCCL, before a node takes its first
+            job. Default: no.
         volume_gib: Size of the second volume, at `/opt/sagemaker`; the service sizes the root volume. Default: none.
         mounts: File systems that the service mounts; at most one of each kind.
         subnet: Subnet of the nodes. Default: that of the cluster.
@@ -176,7 +178,9 @@ class HyperPodInstanceGroup:
             life_cycle_config=lifecycle,
             training_plan_arn=setting.get("TrainingPlanArn"),
             capacity_requirements=_requirements(requirements),
-            on_start_deep_health_checks=list(hyperpod.DEEP_HEALTH_CHECKS) if self.deep_health_checks else None,
+            on_start_deep_health_checks=deep_checks(self.instance_type, self.count)
+            if self.deep_health_checks
+            else None,
             instance_storage_configs=self._storage(key) or None,
             override_vpc_config=override,
             slurm_config=slurm,
@@ -214,6 +218,18 @@ class HyperPodInstanceGroup:
                 )
                 result.append(cluster.ClusterInstanceStorageConfigProperty(fsx_lustre_config=lustre))
         return result
+
+
+def deep_checks(instance_type: str, count: int) -> list[str]:
+    """Return the deep health checks of a group: that of NCCL is for several nodes, which communicate over EFA.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/
+    sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html (read 2026-11-27)
+    """
+    record = known_type(instance_type)
+    # A type of the cluster file is not in the catalogue.
+    between = count > 1 and (record is None or record.supports_efa)
+    return [check for check in hyperpod.DEEP_HEALTH_CHECKS if between or check != hyperpod.CHECK_BETWEEN_NODES]
 
 
 def hidden_from_price_lists(instance_type: str) -> bool:

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as l1
 
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
-from ultracluster.hyperpod._instance_group import GROUP, TYPE_NAME, hidden_from_price_lists
+from ultracluster.hyperpod._instance_group import GROUP, TYPE_NAME, deep_checks, hidden_from_price_lists
 from ultracluster.planning import arn_problem, check_fields
 from ultracluster.planning.capacity import Capacity, OnDemand, purchase
 from ultracluster.rules import Refusal
@@ -28,7 +28,8 @@ class HyperPodRestrictedGroup:
         capacity: `OnDemand` or a `TrainingPlan`. Default: on demand, by the quota of the account.
         lustre_gib: Size of the file system of FSx for Lustre that the service creates. Default: none.
         lustre_mb_per_s_tib: Its throughput for each TiB, in MB/s. Default: none.
-        deep_health_checks: Check GPUs, and EFA and NCCL between nodes, before a node takes its first job. Default: no.
+        deep_health_checks: Check GPUs, and between two nodes or more with EFA also NCCL, before a node takes its first
+            job. Default: no.
         subnet: Subnet of the nodes. Default: that of the cluster.
 
     Raises:
@@ -105,7 +106,9 @@ class HyperPodRestrictedGroup:
             execution_role=role.role_arn,
             environment_config=cluster.EnvironmentConfigProperty(f_sx_lustre_config=lustre),
             training_plan_arn=setting.get("TrainingPlanArn"),
-            on_start_deep_health_checks=list(hyperpod.DEEP_HEALTH_CHECKS) if self.deep_health_checks else None,
+            on_start_deep_health_checks=deep_checks(self.instance_type, self.count)
+            if self.deep_health_checks
+            else None,
             override_vpc_config=override,
         )
 

@@ -15,6 +15,10 @@ _CREATE_CLUSTER = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html",
     read_on="2026-11-23",
 )
+_DEEP_CHECKS = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html",
+    read_on="2026-11-27",
+)
 _SCALING = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html", read_on="2026-11-23"
 )
@@ -95,6 +99,8 @@ DEEP_HEALTH_CHECKS: Annotated[tuple[str, ...], Stated(_CREATE_CLUSTER, columns="
     "InstanceStress",
     "InstanceConnectivity",
 )
+#: That between nodes, on types whose GPUs communicate across nodes.
+CHECK_BETWEEN_NODES: Annotated[str, Stated(_DEEP_CHECKS, columns="name of a check")] = "InstanceConnectivity"
 #: What keeps the partitions of slurm.conf. Continuous provisioning is always `Merge`, and refuses the property.
 SLURM_STRATEGIES: Annotated[tuple[str, ...], Stated(_SCALING, columns="strategies")] = ("Managed", "Merge", "Overwrite")
 #: Roles of nodes in Slurm.
