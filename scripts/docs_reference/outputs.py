@@ -38,7 +38,7 @@ def outputs_page() -> str:
                     seen.setdefault((kind, name), []).append(cluster.orchestrator)
             for parameter in of_type(template, "AWS::SSM::Parameter"):
                 properties = parameter["Properties"]
-                name = re.sub("(?<=/users/).*", "USER", str(properties["Name"]).replace(cluster.name, "NAME"))
+                name = re.sub("(?<=/users/).*", "LIST", str(properties["Name"]).replace(cluster.name, "NAME"))
                 parameters.setdefault(name, properties.get("Description", "").replace(cluster.name, "NAME"))
     totals = {kind: sum(cluster.orchestrator == kind for cluster in clusters) for kind in _ORCHESTRATORS}
     rows = [

@@ -129,6 +129,48 @@ def test_a_group_of_64_may_lose_three(node: Node) -> None:
     assert fail(node) == 0
 
 
+def test_a_wrong_check_of_many_hours_drains_a_tenth_of_the_group_and_reports_the_rest(node: Node) -> None:
+    others(node, 59)
+    for path in sorted((node.state / "slurm").iterdir()):
+        path.write_text(re.sub("NodeAddr=.*", f"NodeAddr={ADDRESS}", path.read_text()))
+    hours, number = [], 1
+    for _ in range(4):
+        for path in (node.state / "slurm").iterdir():
+            older = re.sub(r"(?<=Comment=ultracluster:)\d+", lambda epoch: str(int(epoch[0]) - 3700), path.read_text())
+            path.write_text(older)
+        while True:
+            node.file("/proc/4711/cmdline", f"slurmd\0-N\0train-{number}\0")
+            if (code := fail(node)) != 0:
+                break
+            number += 1
+        assert code == 3
+        assert 'ultracluster_health_breaker_open{action="drain"} 1' in node.read(METRIC)
+        hours.append(number - 1)
+    assert hours == [3, 6, 6, 6]
+    held = node.run("drain-on-failure").stderr
+    assert "6 nodes of train are drained by checks; others follow when they are resumed" in held
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "drained"),
+    [
+        ("IDLE+CLOUD+DRAIN", "ultracluster: devices: XID 79", False),
+        ("MIXED+DRAIN+NOT_RESPONDING", "ultracluster, flapping, drained 3 times within a day; devices", False),
+        ("IDLE+CLOUD", "ultracluster: devices: XID 79", True),
+        ("IDLE+CLOUD+DRAIN", "the block ends", True),
+        ("IDLE+CLOUD+DRAIN", "watched by ada, not by ultracluster: devices", True),
+    ],
+)
+def test_only_nodes_that_checks_drained_and_nobody_resumed_take_a_place(
+    node: Node, state: str, reason: str, drained: bool
+) -> None:
+    for number in (2, 3):
+        name = f"train-{number}"
+        node.slurm_node(name, address=f"10.1.2.{number}", host=name, state=state, reason=f"{reason} [root@2026-11-22]")
+    assert fail(node) == (0 if drained else 3)
+    assert is_drained(node) is drained
+
+
 @pytest.mark.parametrize(("partitions", "drained"), [("dev,train", False), ("dev,other", True)])
 def test_nodes_of_hyperpod_are_a_group_by_their_partition(tmp_path: Path, partitions: str, drained: bool) -> None:
     """Their names are addresses, of several subnets of 256: of ip-10-1-1-61 all three are its group."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.boot_scripts import boots
 from support.clusterfile_data import bent
 from ultracluster import clusterfile
-from ultracluster.boot import USER_NAME, User, scripts, users_boot
+from ultracluster.boot import USER_NAME, User, scripts, user_lists, users_boot
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH1111111111111111111111111111111111111111111 ada@home"
 ADA = User(name="ada", uid=2001, ssh_keys=[KEY])
@@ -52,7 +52,7 @@ class Node:
 
     def run(self, *users: User, homes: str | None = None) -> subprocess.CompletedProcess[str]:
         # The AWS CLI parts values of a list with tabs.
-        (self.room / "records").write_text("\t".join(user.record for user in users) or "None")
+        (self.room / "records").write_text("\t".join(user_lists(users)) or "None")
         (self.room / "log").write_text("")
         return subprocess.run(
             [
@@ -63,6 +63,7 @@ class Node:
                 "PATH": f"{self.room}/bin:/usr/bin:/bin",
                 "T": str(self.room),
                 "ULTRACLUSTER_ETC": str(self.etc),
+                "ULTRACLUSTER_ROOT": str(self.room),
             },
             capture_output=True,
             text=True,
@@ -143,6 +144,34 @@ def test_nobody_is_locked_when_the_list_cannot_be_read(node: Node) -> None:
     assert "can't be read" in done.stderr
     assert node.log == ""
     assert node.key("ada").exists()
+
+
+def test_a_boot_without_the_list_drains_the_node_until_the_timer_reads_it(node: Node) -> None:
+    """A unit that failed would keep the boot, and so the node, failed until the next boot."""
+    health = node.room / "run/ultracluster/health/users"
+    (node.room / "aws-fails").touch()
+    assert node.run(ADA).returncode == 0
+    assert health.read_text() == "failed: the users can't be read from /ultracluster/llama/users\n"
+    (node.room / "aws-fails").unlink()
+    assert node.run(ADA).returncode == 0
+    assert health.read_text() == "ok\n"
+    (node.room / "aws-fails").touch()
+    assert node.run(ADA).returncode == 1
+    assert health.read_text() == "ok\n", "the node has its users"
+
+
+def test_two_hundred_users_are_one_request_of_a_node_and_no_list_is_too_long(node: Node) -> None:
+    """GetParametersByPath returns at most ten parameters."""
+    users = [User(name=f"user{n:03}", uid=2001 + n, ssh_keys=[KEY]) for n in range(200)]
+    lists = user_lists(users)
+    assert len(lists) <= 10
+    assert max(map(len, lists)) <= 4096
+    assert "\n".join(lists).split("\n") == [user.record for user in users]
+    few = users[:45]
+    assert len(user_lists(few)) > 1
+    done = node.run(*few)
+    assert done.returncode == 0, done.stderr
+    assert all(node.key(user.name).read_text().strip() == KEY for user in few)
 
 
 def test_an_existing_user_with_another_uid_is_reported_and_unchanged(node: Node) -> None:

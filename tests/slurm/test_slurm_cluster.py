@@ -124,12 +124,27 @@ def test_adding_a_user_changes_no_node() -> None:
 
 def test_users_are_created_five_at_a_time() -> None:
     """More requests at once exceed the rate of PutParameter."""
-    stack = cdk.Stack()
-    NodeUsers(stack, "Users", cluster="llama", users=[User(name=f"user{n:02}", uid=2001 + n) for n in range(12)])
-    parameters = list(Template.from_stack(stack).find_resources("AWS::SSM::Parameter").items())
-    assert len(parameters) == 12
-    for index, (_, parameter) in enumerate(parameters):
-        assert parameter.get("DependsOn", []) == ([parameters[index - 5][0]] if index >= 5 else [])
+    parameters = list(of_users(*range(12)).items())
+    assert len(parameters) == 6
+    assert [parameter.get("DependsOn") for _, parameter in parameters] == [*[None] * 5, [parameters[0][0]]]
+
+
+def of_users(*numbers: int) -> dict[str, Any]:
+    """The parameters of users with long keys, two in each."""
+    stack, key = cdk.Stack(), f"ssh-rsa AAAA{'B' * 1900}"
+    users = [User(name=f"user{n:02}", uid=2001 + n, ssh_keys=[key]) for n in numbers]
+    NodeUsers(stack, "Users", cluster="llama", users=users)
+    return dict(Template.from_stack(stack).find_resources("AWS::SSM::Parameter"))
+
+
+@pytest.mark.parametrize(("before", "after"), [((0, 1, 2, 3), (2, 3)), ((0, 1, 2, 3), (0, 2, 3)), ((0, 1), (4, 0, 1))])
+def test_a_user_is_in_a_list_at_each_moment_of_an_update(before: tuple[int, ...], after: tuple[int, ...]) -> None:
+    """CloudFormation creates and updates first, and deletes last: no list may change in place, and no name twice."""
+    old, new = of_users(*before), of_users(*after)
+    for id in old.keys() & new.keys():
+        assert old[id]["Properties"] == new[id]["Properties"]
+    created = {new[id]["Properties"]["Name"] for id in new.keys() - old.keys()}
+    assert not created & {parameter["Properties"]["Name"] for parameter in old.values()}
 
 
 def allowed(stacks: dict[str, dict[str, Any]], role: str) -> dict[str, list[str]]:
@@ -168,7 +183,7 @@ def test_login_nodes_and_compute_nodes_have_a_role_each(stacks: dict[str, dict[s
         # Nobody but root has the role, so that jobs would not reach the data bucket: copies of software only.
         assert role["s3:PutObject"][-1].endswith('/ultracluster/software/*"]]}')
     parameters = of(stacks, "Cluster", "SSM::Parameter").values()
-    assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001", "grace 2002", "enforce"}
+    assert {entry["Properties"]["Value"] for entry in parameters} == {"ada 2001\ngrace 2002", "enforce"}
 
 
 def test_each_node_group_has_the_instance_profile_of_its_role(stacks: dict[str, dict[str, Any]]) -> None:

@@ -110,6 +110,7 @@ from ultracluster.boot._users import UIDS as UIDS
 from ultracluster.boot._users import USER_NAME as USER_NAME
 from ultracluster.boot._users import User as User
 from ultracluster.boot._users import check_user_name as check_user_name
+from ultracluster.boot._users import user_lists as user_lists
 from ultracluster.boot._users import users_boot as users_boot
 from ultracluster.boot._users import users_path as users_path
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from ultracluster.boot._node_files import NodeBoot, NodeFile, program
 
 #: Nodes of a group that health checks may drain or replace within an hour: this many, or this share, if that is more.
-#: The numbers are ours. `drain-on-failure.sh` counts nodes in Slurm with the same ones.
+#: The numbers are ours. `drain-on-failure.sh` counts nodes in Slurm with the same ones, and keeps at most twice
+#: the share drained.
 LEAST_NODES, SHARE_PERCENT = 2, 5
 #: Modes of the health checks at run time: drain, only report, neither.
 HEALTH_MODES = ("enforce", "observe", "off")

@@ -1,7 +1,7 @@
 """Users of all nodes, with constant UIDs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, slurmd_drop_in, timer, unit_file
@@ -34,7 +34,7 @@ SSH_KEY = re.compile(
 )
 # A standard parameter: https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html
 # (read 2026-11-21)
-_LONGEST_RECORD = 4_096
+_LONGEST = 4_096
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,7 @@ class User:
         problems += [
             f"ssh_keys must hold public keys, got {key[:40]!r}" for key in self.ssh_keys if not SSH_KEY.fullmatch(key)
         ]
-        if not problems and len(self.record) > _LONGEST_RECORD:
+        if not problems and len(self.record) > _LONGEST:
             problems.append(f"the keys of {self.name} have more than 4,096 characters together; give fewer")
         if problems:
             raise Refusal("", map(_USER, problems))
@@ -91,6 +91,21 @@ def users_path(cluster: str) -> str:
     return f"/ultracluster/{cluster}/users"
 
 
+def user_lists(users: Iterable[User]) -> list[str]:
+    """Return the values of as few parameters as hold the records of all users, one on each line.
+
+    A request returns at most ten parameters, and all nodes of an account share 40 requests a second; so a user has no
+    parameter of their own.
+    """
+    lists: list[str] = []
+    for record in (user.record for user in users):
+        if lists and len(lists[-1]) + 1 + len(record) <= _LONGEST:
+            lists[-1] += f"\n{record}"
+        else:
+            lists.append(record)
+    return lists
+
+
 def users_boot(*, cluster: str, region: str, homes: str) -> NodeBoot:
     """Return the files and units that create the users before Slurm starts, and apply changes within 15 minutes.
 
@@ -103,7 +118,8 @@ def users_boot(*, cluster: str, region: str, homes: str) -> NodeBoot:
     service = oneshot(
         "Users of the cluster",
         unit=("Wants=network-online.target", "After=network-online.target remote-fs.target"),
-        service=(command, "TimeoutStartSec=5min"),
+        # Five requests of a minute, and pauses of up to 100 s.
+        service=(command, "TimeoutStartSec=10min"),
     )
     return NodeBoot(
         files=(

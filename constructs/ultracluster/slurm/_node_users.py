@@ -1,5 +1,6 @@
 """The users of a cluster's nodes."""
 
+import hashlib
 from collections.abc import Sequence
 
 import aws_cdk as cdk
@@ -7,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.boot import User, users_path
+from ultracluster.boot import User, user_lists, users_path
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import Directory
 from ultracluster.planning import checked, checked_method, text_problem
@@ -43,14 +44,16 @@ class NodeUsers(Construct):
                 raise Refusal(self, _TWICE(f"every user must have a {field} of their own, got {values}"))
         self._path = users_path(cluster)
         parameters: list[ssm.CfnParameter] = []
-        for user in users:
+        for records in user_lists(users):
+            # Named by its content: an update creates all lists before it deletes one, so that no node misses a user.
+            digest = hashlib.sha256(records.encode()).hexdigest()[:16]
             parameter = ssm.CfnParameter(
                 self,
-                user.name,
+                digest,
                 type="String",
-                name=f"{self._path}/{user.name}",
-                description=f"User {user.name} of the cluster {cluster}",
-                value=user.record,
+                name=f"{self._path}/{digest}",
+                description=f"Users of the cluster {cluster}",
+                value=records,
             )
             # A hundred requests at once can exceed the rate of PutParameter, which rolls the stack back:
             # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/573 (read 2026-11-26)

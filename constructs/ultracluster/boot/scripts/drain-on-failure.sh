@@ -2,9 +2,10 @@
 # Drain this node of Slurm when one of its health files has `failed` twice in a row, and resume it when all are well
 # three times in a row: after a drain of its own only. Whatever anybody else drained stays as it is.
 #
-# A circuit breaker protects the cluster from a check that is wrong on many nodes: within an hour, at most 2 nodes or 5 %
-# of a node group (on HyperPod, of a partition) are drained, whichever is more; further nodes report, and stay in service. A node that is drained three
-# times within a day stays drained. The controller keeps what this needs, in the comments of the nodes:
+# A circuit breaker protects the cluster from a check that is wrong on many nodes. Of a node group (on HyperPod, of a
+# partition) at most 2 nodes or 5 % are drained within an hour, whichever is more, and at most 2 or 10 % stay drained by
+# checks; further nodes report, and stay in service until others are resumed. A node that is drained three times within a
+# day stays drained. The controller keeps what this needs, in the comments of the nodes:
 # ultracluster:EPOCH:TIMES of a drain, and ultracluster:EPOCH:TIMES:claim of a node that is about to be drained.
 #
 # Mode at run time: the SSM parameter of /etc/ultracluster/breaker is enforce, observe (report only) or off (not even
@@ -120,26 +121,32 @@ read_comment() {
     note=${note:+ $note}
 }
 
-# Succeed if the breaker allows the drain of this node, which has claimed it: drains of the last hour, and claims before its
-# own, are fewer than the limit. A claim that is older than a minute belongs to a check that was interrupted.
+# Succeed if the breaker allows the drain of this node, which has claimed it; else set held to the limit that is reached.
+# Claims before its own count as drains. A claim that is older than a minute belongs to a check that was interrupted.
 may_drain() {
-    local all nodes rank
+    local all nodes recent drained claims hourly most
     all=$(query show node --oneliner) || fail "the controller of Slurm does not answer"
-    read -r nodes rank < <(awk -v group="$group" -v node="$node" -v claim="$1" -v now="$EPOCHSECONDS" -v hour="$hour" \
+    read -r nodes recent drained claims < <(awk -v group="$group" -v node="$node" -v claim="$1" -v now="$EPOCHSECONDS" -v hour="$hour" \
         "$group_of"'
         group_of($0) == group {
             name = $1
             sub(/^NodeName=/, "", name)
             nodes++
-            if (name == node || !match($0, /Comment=ultracluster:[0-9]+:[0-9]+(:claim)?/)) next
+            if (name == node) next
+            if (/ State=[^ ]*[+]DRAIN([+*]| |$)/ && / Reason=ultracluster[:,] /) drained++
+            if (!match($0, /Comment=ultracluster:[0-9]+:[0-9]+(:claim)?/)) next
             count = split(substr($0, RSTART, RLENGTH), words, ":")
-            if (count == 3 && words[2] > now - hour) rank++
-            else if (count == 4 && words[2] > now - 60 && (words[2] < claim || words[2] == claim && name < node)) rank++
+            if (count == 3 && words[2] > now - hour) recent++
+            else if (count == 4 && words[2] > now - 60 && (words[2] < claim || words[2] == claim && name < node)) claims++
         }
-        END { print nodes + 0, rank + 0 }' <<<"$all")
-    limit=$((nodes / 20))
-    [ "$limit" -ge 2 ] || limit=2
-    [ "$rank" -lt "$limit" ]
+        END { print nodes + 0, recent + 0, drained + 0, claims + 0 }' <<<"$all")
+    hourly=$((nodes / 20 > 2 ? nodes / 20 : 2)) most=$((nodes / 10 > 2 ? nodes / 10 : 2)) held=""
+    if [ $((recent + claims)) -ge "$hourly" ]; then
+        held="$hourly nodes of $group were drained within an hour"
+    elif [ $((drained + claims)) -ge "$most" ]; then
+        held="$most nodes of $group are drained by checks; others follow when they are resumed"
+    fi
+    [ -z "$held" ]
 }
 
 # Set mode.
@@ -178,7 +185,7 @@ metric() {
 
 # Drain the node for a reason, or reports it only.
 drain() {
-    local limit group comment epoch times note claim
+    local held group comment epoch times note claim
     read_mode
     claim=$EPOCHSECONDS
     if [ "$mode" = off ]; then exit 3; fi
@@ -191,7 +198,7 @@ drain() {
         if ! may_drain "$claim"; then
             note=$comment$note
             update Comment="${note# }"
-            report "$limit nodes of $group were drained within an hour"
+            report "$held"
         fi
     fi
     if [ "$epoch" -gt $((claim - 86400)) ]; then times=$((times + 1)); else times=1; fi

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Create the users of the cluster on this node, the same on every node, and follows changes.
 # Usage: ultracluster-users --path /ultracluster/NAME/users --region REGION [--homes /home]
-# Each parameter below the path is one user: NAME UID|PUBLIC KEY|PUBLIC KEY
+# Each line of the parameters below the path is one user: NAME UID|PUBLIC KEY|PUBLIC KEY
 # Idempotent: a second run changes nothing. A user who is gone from the list is locked, and keeps files and number.
+# Exit code 0: done; or the list could not be read, and the node never had it: it is drained for that
+# (/run/ultracluster/health/users), and resumed when it has the list. 1: the node keeps the old list, or a user failed.
 set -euo pipefail
 
 home=/home
@@ -17,18 +19,37 @@ done
 etc=${ULTRACLUSTER_ETC:-/etc}
 keys=$etc/ultracluster/authorized_keys
 made=$etc/ultracluster/users
+health=${ULTRACLUSTER_ROOT:-}/run/ultracluster/health
+
+# Write a state: TEXT.
+state() {
+  mkdir -p "$health"
+  printf '%s\n' "$1" >"$health/.users"
+  mv "$health/.users" "$health/users"
+}
+
+# A boot that fails drains the node until the next one; this state ends with the next run of the timer.
+unread() {
+  echo "the users can't be read from $path" >&2
+  [ ! -e "$made" ] || exit 1
+  state "failed: the users can't be read from $path"
+  exit 0
+}
 
 # A whole cluster that boots sends its requests at once, and is throttled.
 export AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=10
 # Nothing is changed when the list can't be read: an empty answer of an error would lock everybody.
 for attempt in 1 2 3 4 5; do
-  if records=$(aws ssm get-parameters-by-path --path "${path:?}" --region "${region:?}" \
+  if records=$(timeout --kill-after=5 60 aws ssm get-parameters-by-path --path "${path:?}" --region "${region:?}" \
     --query 'Parameters[].Value' --output text); then
     break
   fi
-  [ "$attempt" -lt 5 ] || { echo "the users can't be read from $path" >&2; exit 1; }
-  sleep $((attempt * ${ULTRACLUSTER_PAUSE:-5}))
+  [ "$attempt" -lt 5 ] || unread
+  pause=$((attempt * ${ULTRACLUSTER_PAUSE:-5}))
+  # At random, so that nodes that were refused together do not come back together.
+  sleep $((pause + RANDOM % (pause + 1)))
 done
+[ ! -e "$health/users" ] || state ok
 mkdir -p "$keys"
 touch "$made"
 # The keys are outside the homes: those are shared, and may be squashed.

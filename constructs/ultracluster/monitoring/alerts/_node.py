@@ -131,8 +131,8 @@ NODE_ALERTS = (
         f"{of_instance('ultracluster_kube_node_breaker_open')}",
         summary="Node {{ $labels.instance }} fails a check without a {{ $labels.action }}",
         description="A health check failed on more than 2 nodes, or 5 %, of a node group within an hour (Kubernetes: "
-        "at once), or the mode of the checks is observe. The node stays in service, and jobs start on it. A file "
-        "system that fails on most nodes is FileSystemUnavailable.",
+        "at once), 2 nodes, or 10 %, are drained by checks, or the mode is observe. The node stays in service, and "
+        "jobs start on it. A file system that fails on most nodes is FileSystemUnavailable.",
         diagnosis=(
             "`cat /run/ultracluster/health/*` on the nodes: the same reason on all of them points to the check, to a "
             "file system or to the network. `ended with code N and without a result`: the check was killed, or is "
@@ -146,7 +146,7 @@ NODE_ALERTS = (
             "resumes itself.",
             "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe "
             "--dry-run=client -o yaml | kubectl apply -f -`.",
-            "If the fault is real: drain the nodes with `sudo -i scontrol` or `kubectl cordon`, and fix the reason.",
+            "If the fault is real: drain with `sudo -i scontrol` or `kubectl cordon`; each repaired node makes room.",
             "Kubernetes: the alert ends when the check passes, or with `kubectl annotate node NODE "
             "ultracluster/breaker-CHECK-`.",
         ),
