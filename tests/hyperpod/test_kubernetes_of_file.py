@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support import ROOT
-from support.templates import template_of, templates
+from support.templates import synth, template_of, templates
 from ultracluster import clusterfile
 from ultracluster.kubernetes import platform_of, required_bundle
 from ultracluster.workloads import job_files, kubernetes_bundle, kubernetes_files
@@ -38,6 +38,19 @@ def test_the_charts_come_after_system_nodes_and_before_the_cluster(stacks: Mappi
     (system,) = of_type(compute, "AWS::EKS::Nodegroup")
     assert {run, wait} <= {*cluster(stacks)["DependsOn"]}
     assert system in compute[run]["DependsOn"]
+
+
+def test_the_end_of_observability_takes_no_nodes() -> None:
+    """`cdk destroy NAME-Observability` also deletes each stack that depends on it."""
+    assembly = synth(clusterfile.load(FILE))
+    ended = {"lyra-Observability"}
+    for stack in assembly.stacks:
+        if ended & {*stack.dependencies}:
+            ended.add(stack.stack_name)
+    assert ended == {"lyra-Observability", "lyra-Platform"}
+    assert "sns:Publish" in json.dumps(
+        of_type(templates(clusterfile.load(FILE))["lyra-Platform"]["Resources"], "AWS::IAM::Policy")
+    )
 
 
 def test_one_host_applies_the_charts_and_then_the_platform(stacks: Mapping[str, Resources]) -> None:

@@ -4,7 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cdk_rehearsal.deploy import AssembledStack, Comparison, released_first
+import pytest
+from botocore.exceptions import ClientError
+
+from cdk_rehearsal.deploy import AssembledStack, Comparison, comparison, released_first
+from support.rehearsal_tools import REGION, body, local_stacks, parameter
 
 ROLE = {"Role": {"Value": "r", "Export": {"Name": "Cluster:Role"}}}
 PLAIN = {"Name": {"Value": "n"}}
@@ -51,3 +55,31 @@ def test_a_stack_that_needs_something_new_keeps_its_place(tmp_path: Path) -> Non
     assert first(tmp_path / "b", before, {**new, "Compute": uses(Cluster="More")}) == []
     # What is deployed can be used at once.
     assert first(tmp_path / "c", before, {**new, "Compute": uses(Cluster="Name")}) == ["Compute"]
+
+
+def test_a_stack_that_left_the_app_is_deleted_after_its_importers_are_updated(tmp_path: Path) -> None:
+    with local_stacks() as stacks:
+        left = stacks.create({"Role": parameter("r")}, Outputs=ROLE)
+        user = stacks.create({"Use": parameter({"Fn::ImportValue": "Cluster:Role"})})
+        template = tmp_path / "user.json"
+        template.write_text(body({"Use": parameter("x")}))
+        stack = AssembledStack(name=user, account=None, region=REGION, template=template)
+
+        def sides(folder: str) -> Comparison:
+            (tmp_path / folder).mkdir()
+            return comparison(
+                [stack],
+                lambda service, _: stacks.client(service),
+                tmp_path / folder,
+                belongs=lambda row: bool(row["StackName"] == left),
+            )
+
+        delete = f"aws cloudformation delete-stack --region {REGION} --stack-name {left}"
+        assert sides("before").deletions() == [
+            f"delete {left} after the deployment, which ends the imports of {user}: {delete}"
+        ]
+        with pytest.raises(ClientError, match="in use by"):
+            stacks.delete(left)
+        stacks.update(user, json.loads(template.read_text())["Resources"])
+        assert sides("after").deletions() == [f"or delete {left} first: {delete}"]
+        assert stacks.delete(left) == "DELETE_COMPLETE"

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,8 @@ class Comparison:
         failed: Those of the new ones that exist without resources, because their creation failed.
         blocked: Stack -> status in which it cannot be updated.
         left: Stack that is deployed and no longer in the assembly -> command that deletes it.
+        importers: Stack of `left` -> deployed stacks of the assembly that import its values. Until they are updated,
+            CloudFormation does not delete it.
     """
 
     deployed: Path
@@ -48,11 +50,21 @@ class Comparison:
     failed: list[str] = field(default_factory=list)
     blocked: dict[str, str] = field(default_factory=dict)
     left: dict[str, str] = field(default_factory=dict)
+    importers: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
         """True if nothing is deployed."""
         return not any(self.deployed.iterdir())
+
+    def deletions(self) -> list[str]:
+        """Return when, and by which command, each stack that is no longer in the assembly can be deleted."""
+        return [
+            f"delete {name} after the deployment, which ends the imports of {' and '.join(users)}: {command}"
+            if (users := self.importers.get(name))
+            else f"or delete {name} first: {command}"
+            for name, command in self.left.items()
+        ]
 
     def same(self, stack: str) -> bool:
         """Return whether a deployed stack has the template of the assembly, parameters from SSM included."""
@@ -104,8 +116,10 @@ def comparison(
     return result
 
 
-def _add_left(result: Comparison, stacks: Iterable[AssembledStack], client: Client, belongs: Belongs) -> None:
+def _add_left(result: Comparison, stacks: Sequence[AssembledStack], client: Client, belongs: Belongs) -> None:
     names = {(stack.region, stack.name) for stack in stacks}
+    files = {stack.name: result.deployed / template_file(stack.name) for stack in stacks}
+    texts = {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.is_file()}
     for region in dict.fromkeys(stack.region for stack in stacks):
         cloudformation = client("cloudformation", region)
         for page in cloudformation.get_paginator("describe_stacks").paginate():
@@ -114,6 +128,10 @@ def _add_left(result: Comparison, stacks: Iterable[AssembledStack], client: Clie
                 if exists and (region, name) not in names and belongs(stack):
                     result.left[name] = _deletion(stack)
                     _write(result.deployed, name, original_template(cloudformation, name))
+                    exports = [json.dumps(row["ExportName"]) for row in stack.get("Outputs", ()) if "ExportName" in row]
+                    users = [user for user, text in texts.items() if any(export in text for export in exports)]
+                    if users:
+                        result.importers[name] = users
 
 
 def _deletion(stack: Mapping[str, Any]) -> str:

@@ -165,8 +165,7 @@ class _Plan:
             refused = self.changes.refused.items()
             fail("\n".join(f"CloudFormation refuses the change set of {name}: {reason}" for name, reason in refused))
         if self.report is not None and not self.report.without(held).ok:
-            deletions = [f"or delete {name} first: {command}" for name, command in self.sides.left.items()]
-            fail("\n".join([refusal(self.report), *deletions]))
+            fail("\n".join([refusal(self.report), *self.sides.deletions()]))
 
     def deploy(self, *, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""

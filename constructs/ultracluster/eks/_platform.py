@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -131,6 +131,9 @@ class EksPlatform(cdk.Resource):
             roles=[host.role],
             statements=[iam.PolicyStatement(actions=["ssm:DescribeDocument", "ssm:GetDocument"], resources=[read])],
         )
+        # In the stack of the platform: that of the host may have the nodes, and must not import the topic.
+        for statement in () if topic is None else publish_statements(topic):
+            policy.add_statements(statement)
         condition = cdk.CfnWaitCondition(
             self, f"Wait{self.checksum[:12]}", handle=handle.ref, timeout=str(_HOURS * 3600), count=1
         )
@@ -141,8 +144,6 @@ class EksPlatform(cdk.Resource):
         # Both wait at the same time. The condition's time begins when the host exists.
         condition.node.add_dependency(policy, host)
         self.node.default_child = association
-        if topic is not None:
-            grant_publish(topic, host)
         instance = stack.format_arn(service="ec2", resource="instance", resource_name=host.instance_id)
         parameters = {
             "values": [cdk.Fn.base64(stack.to_json_string(values))],
@@ -160,12 +161,11 @@ class EksPlatform(cdk.Resource):
             )
 
 
-def grant_publish(topic: sns.ITopic, grantee: iam.IGrantable) -> None:
-    """Allow a principal to publish to a topic, which may be encrypted."""
-    iam.Grant.add_to_principal(grantee=grantee, actions=["sns:Publish"], resource_arns=[topic.topic_arn])
+def publish_statements(topic: sns.ITopic) -> Iterator[iam.PolicyStatement]:
+    """Allow to publish to a topic, which may be encrypted."""
+    yield iam.PolicyStatement(actions=["sns:Publish"], resources=[topic.topic_arn])
     if (key := topic.master_key) is not None:
-        actions = ["kms:Decrypt", "kms:GenerateDataKey"]
-        iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=[key.key_arn])
+        yield iam.PolicyStatement(actions=["kms:Decrypt", "kms:GenerateDataKey"], resources=[key.key_arn])
 
 
 def checksum(content: Any) -> str:

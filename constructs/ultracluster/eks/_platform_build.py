@@ -20,7 +20,7 @@ from ultracluster.boot import NodeFile, platform_script, tar
 from ultracluster.compute import ScriptAsset
 from ultracluster.eks._admin_access import HTTPS, access_entry, https_rule
 from ultracluster.eks._kubectl import KubectlAsset
-from ultracluster.eks._platform import checksum, grant_publish
+from ultracluster.eks._platform import checksum, publish_statements
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.network import Network
 from ultracluster.security import acknowledge_wildcards
@@ -124,8 +124,8 @@ class PlatformBuild(Construct):
         self._allow(cluster, network, group, log)
         for asset in (bundle.grants.read(self.role), tools.grants.read(self.role)):
             assert asset.success
-        if topic is not None:
-            grant_publish(topic, self.role)
+        for statement in () if topic is None else publish_statements(topic):
+            self.role.add_to_policy(statement)
         environment = {
             "CLUSTER": cluster.cluster_name,
             "BUNDLE": bundle.url,
