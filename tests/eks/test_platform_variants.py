@@ -224,3 +224,31 @@ def test_apply_of_a_file_that_argo_cd_applies_is_the_gate_alone(tmp_path: Path) 
     # Only then it asks for a way to the cluster.
     done = CliRunner().invoke(app, ["apply", str(path), "--gate", "--kubeconfig", str(tmp_path / "none")])
     assert (done.exit_code, "none does not exist" in done.output) == (2, True)
+
+
+def test_what_leaves_the_file_leaves_the_directory_that_argo_cd_applies(tmp_path: Path) -> None:
+    path, out, outputs = tmp_path / "c.yaml", tmp_path / "tiny", tmp_path / "outputs.json"
+    cluster = file_with(ARGO_CD)
+    values = {name: f"{name}-1" for name in (*kubernetes_bundle(cluster)["parameters"], "ClusterArn")}
+    outputs.write_text(json.dumps({"tiny-Cluster": values}))
+    arguments = ["render", str(path), "--kubernetes", "--outputs", str(outputs), "--out", str(out)]
+    kueue, team = out / "argo-cd" / "applications" / "kueue.yaml", out / "objects" / "00-namespace-research.yaml"
+    first = TEXT.replace("{admins:", f"{{{ARGO_CD}")
+    path.write_text(first.replace("{platform:", "{teams: {research: {}, vision: {}}, platform:"))
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    (out / "objects" / "mine.yaml").write_text("kind: ConfigMap\n")
+    assert (kueue.exists(), team.exists()) == (True, True)
+
+    path.write_text(first.replace("{platform:", "{teams: {vision: {}}, scheduler: volcano, platform:"))
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == 1
+    assert f"files are no longer rendered: {out / 'objects' / '00-namespace-research.yaml'}, " in refused.output
+    assert str(kueue) in refused.output
+    assert kueue.exists()
+    forced = CliRunner().invoke(app, [*arguments, "--force", "--json"])
+    assert forced.exit_code == 0, forced.output
+    fates = {row["path"]: row["fate"] for row in json.loads(forced.stdout)}
+    assert fates[str(kueue)] == fates[str(team)] == "removed"
+    applied = {*out.glob("argo-cd/**/*.yaml"), *out.glob("objects/*.yaml")} - {out / "objects" / "mine.yaml"}
+    rendered = {out / name for name in kubernetes_files(clusterfile.load(path), parameter_values(values))}
+    assert applied == {name for name in rendered if name.parent.name in ("argo-cd", "applications", "objects")}

@@ -16,7 +16,7 @@ from ultracluster.cli._output import FileArgument, JsonOption, console, fail, lo
 from ultracluster.cli._parallelcluster import configuration_files
 from ultracluster.cli._templates import template_files, template_notes
 from ultracluster.cli._workloads import workload_rendered
-from ultracluster.cli._writing import RenderedFile, print_notes, write_files, written_json, written_table
+from ultracluster.cli._writing import RenderedFile, print_notes, stale_files, write_files, written_json, written_table
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
@@ -150,7 +150,12 @@ def render(
         ),
     ] = None,
     ci: Annotated[str | None, typer.Option(metavar="SERVICE", help="Pipeline that deploys: github or gitlab.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files with other content.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Replace files with other content; with --kubernetes, remove those of objects that left."
+        ),
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Write files that follow from a cluster file."""
@@ -217,11 +222,13 @@ def render(
         print_notes(files, file)
         return
     try:
-        results = write_files(files, out, force=force)
+        stale = stale_files(files, out) if kubernetes else []
+        results = write_files(files, out, force=force, stale=stale)
     except ValueError as error:
         fail(str(error))
     except OSError as error:
         fail(f"cannot write to {out}: {error.strerror}: {error.filename}")
+    files += stale
     if json_:
         print_json(written_json(files, results, out))
     else:

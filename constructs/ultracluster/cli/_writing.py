@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from ultracluster.clusterfile import Located
 
-Result = Literal["written", "unchanged", "replaced"]
+Result = Literal["written", "unchanged", "replaced", "removed"]
+# Folders that are applied as a whole, and the label of what is rendered into them.
+_APPLIED = ("objects", "argo-cd/applications")
+_LABEL = "app.kubernetes.io/managed-by: ultracluster"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,11 +41,26 @@ class RenderedFile:
         return self.text if isinstance(self.text, bytes) else self.text.encode()
 
 
-def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) -> list[Result]:
-    """Write files, and return the result for each.
+def stale_files(files: Sequence[RenderedFile], directory: Path) -> list[RenderedFile]:
+    """Return the rendered objects of a directory that are no longer rendered: Argo CD and kubectl would apply them."""
+    paths = {file.path for file in files}
+    existing = [path for folder in _APPLIED for path in sorted((directory / folder).glob("*.yaml"))]
+    texts = {path.relative_to(directory).as_posix(): path.read_bytes() for path in existing}
+    return [
+        RenderedFile(path=path, text=text, what="no longer in the cluster file")
+        for path, text in texts.items()
+        if path not in paths and _LABEL.encode() in text
+    ]
+
+
+def write_files(
+    files: Sequence[RenderedFile], directory: Path, *, force: bool, stale: Sequence[RenderedFile] = ()
+) -> list[Result]:
+    """Write files, remove stale ones, and return the result for each, in this order.
 
     Raises:
-        ValueError: If files with other content exist and `force` is not set; it names them all. Nothing is written.
+        ValueError: If files with other content or stale ones exist and `force` is not set; it names them all. Nothing
+            is written.
     """
     results: list[Result] = []
     for file in files:
@@ -50,16 +68,24 @@ def write_files(files: Sequence[RenderedFile], directory: Path, *, force: bool) 
         existing = path.read_bytes() if path.exists() else None
         results.append("written" if existing is None else "unchanged" if existing == file.data else "replaced")
     others = [str(directory / file.path) for file, result in zip(files, results, strict=True) if result == "replaced"]
-    if others and not force:
+    left = [str(directory / file.path) for file in stale]
+    refused = [
+        *([f"{len(others)} of these files exist with other content: {', '.join(others)}"] if others else ()),
+        *([f"{len(left)} files are no longer rendered: {', '.join(left)}"] if left else ()),
+    ]
+    if refused and not force:
         raise ValueError(
-            f"{len(others)} of these files exist with other content: {', '.join(others)}; nothing was written; "
-            "--force replaces them, or use another directory"
+            f"{'; '.join(refused)}; nothing was written; --force replaces {'and removes ' * bool(left)}them, or use "
+            "another directory"
         )
     for file, result in zip(files, results, strict=True):
         path = directory / file.path
         if result != "unchanged":
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(file.data)
+    for file in stale:
+        (directory / file.path).unlink()
+        results.append("removed")
     return results
 
 
