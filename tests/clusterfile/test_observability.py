@@ -185,9 +185,14 @@ def test_alerts_link_to_the_managed_grafana_of_the_stack() -> None:
     assert "localhost" not in text
     assert number == text.count(json.dumps({"Fn::GetAtt": [grafana, "Endpoint"]})) == 2 * len(ALERTS)
     assert f'_url: \\"https://", {{"Fn::GetAtt": ["{grafana}", "Endpoint"]}}, "/d/ultracluster-' in text
+    # Others may have a data source in the workspace. Runbooks show none.
+    (content,) = [item for item in resources.values() if item["Type"] == "Custom::GrafanaContent"]
+    assert '"uid":"ultracluster-watched"' in json.dumps(content["Properties"]["DataSources"]).replace("\\", "")
+    assert text.count("&var-datasource=ultracluster-watched") == len(ALERTS)
 
 
 def test_alerts_link_to_an_existing_managed_grafana() -> None:
+    assert "var-datasource" not in links(stack(GOOD))[1]
     number, text = links(stack(with_section("{grafana: {kind: managed, workspace: g-0123456789}}")))
     address = "https://g-0123456789.grafana-workspace.us-east-2.amazonaws.com/d/"
     assert number == text.count(f'_url: \\"{address}') == 2 * len(ALERTS)

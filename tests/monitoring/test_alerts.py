@@ -107,6 +107,33 @@ def test_a_node_whose_text_file_never_came_or_is_unreadable_alerts(tmp_path: Pat
     )
 
 
+def test_the_data_source_of_links_is_a_uid() -> None:
+    with pytest.raises(ValueError, match=r"data_source must be 1 to 40 letters, digits, hyphens and underscores"):
+        rules(data_source="a&b")
+
+
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize("new", [1, 2])
+def test_a_node_of_kubernetes_is_the_last_instance_with_its_name(tmp_path: Path, new: int, silent: bool) -> None:
+    """A subnet gives addresses again, and names follow them; names are remembered for three hours."""
+    written(tmp_path, "KubernetesNodeNotReady")
+    end = 60 if silent else 120
+    series: dict[str, str] = {}
+    for number, seen in ((3 - new, "1x10"), (new, f"_x19 1x{end - 20}")):
+        boot = seen.replace("1x", f"{1_700_000_000 + (100_000 if number == new else 0)}x")
+        series |= node("ultracluster_node_info", seen, number, node="a") | up(seen, "node", number)
+        series |= node("node_boot_time_seconds", boot, number)
+    # Another node, whose boot is not known.
+    series |= node("ultracluster_node_info", "1x120", 3, node="b")
+    for name in "ab":
+        series |= cluster("kube_node_status_condition", "0x69 1x50", condition="Ready", status="unknown", node=name)
+    test = firing_test("KubernetesNodeNotReady", series, [(60, False), (100, True)])
+    query = 'count by (instance) (ALERTS{alertname="KubernetesNodeNotReady", alertstate="firing"})'
+    samples = [{"labels": f'{{instance="i-{number}"}}', "value": 1} for number in (new, 3)]
+    test["promql_expr_test"] += [{"expr": query, "eval_time": "100m", "exp_samples": samples}]
+    promtool(tmp_path, [test])
+
+
 def test_lustre_traffic_of_a_node_is_that_of_all_its_mounts(tmp_path: Path) -> None:
     name = "ultracluster_lustre_write_bytes_total"
     # A pod that has written much ends, and another goes on.

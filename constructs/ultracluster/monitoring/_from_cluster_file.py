@@ -21,7 +21,7 @@ from ultracluster.monitoring.alerts import (
     tuning_problems,
 )
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, node_objects, shared_objects
-from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
+from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards, source_uid
 from ultracluster.monitoring.names import Profile
 from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
 
@@ -78,6 +78,8 @@ def cluster_rules(cluster: ClusterFile, *, grafana: str | None = None) -> dict[s
         runbooks=cluster.observability.alerts.runbooks,
         tuning=Tuning(**{**changes, "thresholds": {"SeriesNearQuota": near_series(cluster), **changes["thresholds"]}}),
         grafana=cluster.observability.alerts.grafana or grafana or GRAFANA,
+        # A workspace may have those of several clusters, of which Grafana would choose the first by name.
+        data_source=source_uid(cluster.name) if cluster.grafana == "managed" else None,
         # Another cluster may share the workspace, even one created here.
         cluster=cluster.name,
     )

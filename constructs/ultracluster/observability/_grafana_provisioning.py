@@ -14,6 +14,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
+from ultracluster.monitoring.dashboards import source_uid
 from ultracluster.observability._checks import region_problem
 from ultracluster.observability._cloudwatch_access import cloudwatch_source
 from ultracluster.observability._dashboards import dashboard_problems, fitted
@@ -112,12 +113,11 @@ class GrafanaContent(Construct):
         source = workspace_of(self, workspace)
         files = fitted(dashboards, AMAZON_PROMETHEUS_PLUGIN)
         stack = cdk.Stack.of(self)
-        short = name if len(name) <= 27 else _checksum(name)[:27]
-        #: Uid of the folder and of the data source: 40 characters at most.
-        self.uid = f"ultracluster-{short}"
+        #: Uid of the folder and of the data source.
+        self.uid = source_uid(name)
         sources = [_data_source(self.uid, name, source)]
         if cloudwatch_region is not None:
-            uid = f"cloudwatch-{short}"
+            uid = source_uid(name, "cloudwatch")
             sources.append(cloudwatch_source(uid, f"CloudWatch of {name}", cloudwatch_region, "ec2_iam_role"))
         log = logs.LogGroup(
             self, "Log", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=cdk.RemovalPolicy.DESTROY

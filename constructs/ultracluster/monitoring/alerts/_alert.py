@@ -54,10 +54,18 @@ def _number(value: float) -> re.Pattern[str]:
 
 
 def of_instance(metric: str) -> str:
-    """Return a metric of nodes of Kubernetes with the labels of the instance; without a collector, its name is all."""
-    name = "topk by (cluster, node) (1, ultracluster_node_name_info)"
+    """Return a metric of nodes of Kubernetes with the labels of the instance; without a collector, its name is all.
+
+    A new instance may have the name of an earlier one, which is remembered for hours: the one that booted last counts.
+    """
+    boot = "ultracluster_node_boot_timestamp_seconds"
+    # Few samples of a long time, because a rule reads them of all nodes twice a minute.
+    booted = f"on (cluster, instance) group_left () ({boot} or max_over_time({boot}[3h:10m]))"
+    last = (
+        f"topk by (cluster, node) (1, ultracluster_node_name_info * {booted} or ultracluster_node_name_info) > bool 0"
+    )
     return (
-        f"{metric} * on (cluster, node) group_left (instance, instance_type, zone, group) {name} or "
+        f"{metric} * on (cluster, node) group_left (instance, instance_type, zone, group) ({last}) or "
         f'on (cluster, node) label_replace({metric}, "instance", "$1", "node", "(.+)")'
     )
 

@@ -28,6 +28,7 @@ INTERVAL = "30s"
 #: Address of the self-hosted Grafana, while its port is forwarded.
 GRAFANA = "http://localhost:3000"
 _GRAFANA = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
+_UID = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 _INVENTORY = error("metrics-inventory", "The expected number of nodes is the only sign of a node that never started.")
 _RUNBOOKS_RULE = error("alerts-runbooks", "Alerts link to their runbooks.")
 _RUNBOOKS = re.compile(r"(https://)?[A-Za-z0-9._~@%+-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
@@ -41,6 +42,7 @@ def rules(
     cluster: str | None = None,
     tuning: Tuning | None = None,
     grafana: str = GRAFANA,
+    data_source: str | None = None,
     ends: Mapping[tuple[str, str], float] | None = None,
 ) -> dict[str, str]:
     """Return the rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
@@ -56,6 +58,7 @@ def rules(
         tuning: Alerts that are off or changed. By default, none.
         grafana: Address of Grafana, to which alerts link; it may be known at deployment only. By default, the
             forwarded port of the self-hosted server.
+        data_source: Uid of the data source that a linked dashboard shows. By default, Grafana chooses it.
         ends: When the capacity of a group ends, in Unix time, by cluster and node group. By default, never.
 
     Raises:
@@ -75,6 +78,9 @@ def rules(
         problems.append(_RUNBOOKS_RULE(text))
     if known(grafana) and not _GRAFANA.fullmatch(grafana):
         problems.append(_RUNBOOKS_RULE(f"grafana must be an address without a slash at the end, got {grafana[:120]!r}"))
+    if data_source is not None and not _UID.fullmatch(data_source):
+        text = f"data_source must be 1 to 40 letters, digits, hyphens and underscores, got {data_source[:120]!r}"
+        problems.append(_RUNBOOKS_RULE(text))
     if problems:
         raise Refusal("", problems)
     chosen = (tuning or Tuning()).apply(alert for alert in ALERTS.values() if alert.profile <= profile)
@@ -101,7 +107,7 @@ def rules(
         family = FAMILY_OF[alert.name]
         rules = groups.setdefault(f"alerts-{family}", causes(chosen) if family == "job" else [])
         recorded = [_problem(alert)] if alert.per_node or alert.per_job else []
-        rules += [*recorded, _alert(alert, runbooks, grafana)]
+        rules += [*recorded, _alert(alert, runbooks, grafana, data_source)]
     return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
 
 
@@ -121,10 +127,11 @@ def _problem(alert: Alert) -> dict[str, Any]:
     return {"record": record, "expr": expr, "labels": {"problem": alert.name}}
 
 
-def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:
+def _alert(alert: Alert, runbooks: str | None, grafana: str, data_source: str | None) -> dict[str, Any]:
     rule: dict[str, Any] = {"alert": alert.name, "expr": alert.promql}
     if alert.for_ != "0m":
         rule["for"] = alert.for_
+    shown = "" if data_source is None else f"&var-datasource={data_source}"
     return rule | {
         "labels": {"severity": alert.severity.value},
         "annotations": {
@@ -135,7 +142,7 @@ def _alert(alert: Alert, runbooks: str | None, grafana: str) -> dict[str, Any]:
             "runbook_url": f"{grafana}{runbook_path(alert.name)}"
             if runbooks is None
             else f"{runbooks}/{alert.name}.md",
-            "dashboard_url": grafana + alert.dashboard,
+            "dashboard_url": grafana + alert.dashboard + shown,
         },
     }
 

@@ -4,6 +4,7 @@ from ultracluster.monitoring.dashboards._all import CLOUDWATCH_DASHBOARDS as CLO
 from ultracluster.monitoring.dashboards._all import DASHBOARDS as DASHBOARDS
 from ultracluster.monitoring.dashboards._all import cloudwatch_dashboards as cloudwatch_dashboards
 from ultracluster.monitoring.dashboards._all import dashboards as dashboards
+from ultracluster.monitoring.dashboards._all import source_uid as source_uid
 from ultracluster.monitoring.dashboards._build import build as build
 from ultracluster.monitoring.dashboards._common import CLUSTER as CLUSTER
 from ultracluster.monitoring.dashboards._common import MOST as MOST

@@ -1,5 +1,6 @@
 """Every dashboard."""
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
@@ -49,6 +50,11 @@ def dashboards(*, data_source: str = _CORE, logs: bool = False, container_insigh
     if data_source not in _SOURCES:
         raise Refusal("", f"data_source must be {' or '.join(_SOURCES)}, got {data_source!r}")
     return _texts(data_source, UID if logs else None, container_insights)
+
+
+def source_uid(cluster: str, kind: str = "ultracluster") -> str:
+    """Return the uid of a data source of a cluster in Amazon Managed Grafana: 40 characters at most."""
+    return f"{kind}-{cluster if len(cluster) <= 27 else hashlib.sha256(cluster.encode()).hexdigest()[:27]}"
 
 
 @cache
