@@ -182,6 +182,15 @@ def test_a_run_after_the_start_of_a_block_publishes_what_is_ready() -> None:
     assert "export TOPIC=" in text
 
 
+def test_other_content_does_not_run_the_association_of_the_earlier_one() -> None:
+    """With a new default version, State Manager runs each association of a document at once."""
+    template = created()
+    (document,) = template.find_resources("AWS::SSM::Document").items()
+    assert document[1]["Properties"]["UpdateMethod"] == "Replace"
+    (association,) = template.find_resources("AWS::SSM::Association").values()
+    assert association["Properties"]["Name"] == {"Ref": document[0]}
+
+
 def only_document(template: assertions.Template) -> dict[str, Any]:
     (document,) = template.find_resources("AWS::SSM::Document").values()
     content: dict[str, Any] = document["Properties"]["Content"]

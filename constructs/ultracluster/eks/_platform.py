@@ -104,6 +104,8 @@ class EksPlatform(cdk.Resource):
             description="Applies the platform of a Kubernetes cluster",
             commands=script,
             inputs={"timeoutSeconds": str(_HOURS * 3600)},
+            # The association of the earlier content must not run this one with its values, nor run again by a rollback.
+            update_method="Replace",
             parameters={
                 name: {"type": "String", "description": description, "allowedPattern": pattern}
                 for name, (description, pattern) in _PARAMETERS.items()
