@@ -142,6 +142,16 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
     assert "llama-Compute is UPDATE_ROLLBACK_FAILED" in blocked.output
     assert "docs/operations/changes.md#a-rollback-that-failed" in blocked.output
 
+    # Such as an EKS cluster with deletion protection after a first deployment that failed.
+    compute.status, compute.protected = "ROLLBACK_FAILED", True
+    stuck = run("diff", renamed)
+    place = "--region us-east-2 --stack-name llama-Compute"
+    assert stuck.exit_code == 1
+    assert (
+        "delete the stack: aws cloudformation update-termination-protection --no-enable-termination-protection "
+        f"{place} && aws cloudformation delete-stack {place}"
+    ) in stuck.output
+
 
 def test_a_stack_that_leaves_the_app_is_refused_until_it_is_deleted(
     run: Any, cloud: LocalCloud, in_process: Callable[[], None]

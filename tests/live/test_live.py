@@ -41,6 +41,12 @@ def price(usd: str) -> str:
     return json.dumps({"terms": {"OnDemand": {"a": {"priceDimensions": {"b": dimension}}}}})
 
 
+def principal(kind: str, resource: str) -> dict[str, Any]:
+    """A role or user of IAM."""
+    arn = f"arn:aws:iam::{ACCOUNT}:{resource}"
+    return {f"{kind}Name": "x", f"{kind}Id": 16 * "A", "Path": "/", "CreateDate": NOW, "Arn": arn}
+
+
 @pytest.fixture(scope="module")
 def shared() -> Iterator[AwsAccount]:
     # An account takes longer to create than all tests to ask it.
@@ -77,6 +83,7 @@ def account(shared: AwsAccount) -> AwsAccount:
         "ec2:DescribeCapacityReservations": lambda _: {"CapacityReservations": [reservation()]},
         "service-quotas:GetServiceQuota": lambda params: quota(params["QuotaCode"], QUOTAS[params["ServiceCode"]]),
         "ec2:GetEbsDefaultKmsKeyId": lambda _: {"KmsKeyId": "alias/aws/ebs"},
+        "iam:GetRole": lambda params: {"Role": principal("Role", f"role/{params['RoleName']}")},
         "eks:DescribeClusterVersions": lambda _: {"clusterVersions": [version]},
         "eks:ListAddons": lambda _: {"addons": ["coredns"]},
         "eks:DescribeAddon": lambda _: {"addon": {"addonName": "coredns", "addonVersion": "v1.13.1-eksbuild.1"}},
@@ -536,3 +543,32 @@ def test_rules_that_promtool_refuses_end_the_check_before_a_call(
     assert code == 1
     assert "no such function" in text
     assert account.calls == []
+
+
+@pytest.mark.parametrize(
+    ("admin", "existing", "status", "text"),
+    [
+        ("role/platform", "role/platform", "pass", "role/platform exists"),
+        ("role/platform", None, "fail", "create the role, or change `admins`"),
+        # As of IAM Identity Center, whose roles have a path.
+        (
+            "role/platform",
+            "role/aws-reserved/platform",
+            "fail",
+            f"write arn:aws:iam::{ACCOUNT}:role/aws-reserved/platform",
+        ),
+        ("user/ada", "user/ada", "pass", "user/ada exists"),
+        ("user/ada", None, "fail", "create the user, or change `admins`"),
+    ],
+)
+def test_administrators_exist(admin: str, existing: str | None, status: str, text: str, account: AwsAccount) -> None:
+    """Otherwise the access entry fails: https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2969."""
+    kind = admin.partition("/")[0].title()
+    name = f"iam:Get{kind}"
+    answer = answering(name, {kind: principal(kind, existing)}) if existing else raising(name, "NoSuchEntity")
+    answer(account)
+    file = cluster(EKS.replace("arn:aws:iam::123456789012:role/platform", f"arn:aws:iam::{ACCOUNT}:{admin}"))
+    account.policy = policy(file)
+    (finding,) = (finding for finding in findings(file, account) if finding.check == f"live-admin-{kind.lower()}s")
+    assert finding.status == status
+    assert text in f"{finding.message} {finding.fix}"

@@ -20,6 +20,8 @@ Belongs = Callable[[Mapping[str, Any]], bool]
 _SSM = "AWS::SSM::Parameter::Value<"
 #: Status of a stack whose creation failed: it holds nothing, and the CDK CLI deletes it before it creates it again.
 CREATION_FAILED = "ROLLBACK_COMPLETE"
+# Status of one whose creation failed, and of which a resource could not be deleted.
+_NOT_UNDONE = "ROLLBACK_FAILED"
 # Nothing exists under these: a change set was created, or deleted, and no more.
 _ABSENT = ("REVIEW_IN_PROGRESS", "DELETE_COMPLETE")
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html (read 2026-11-22)
@@ -39,6 +41,8 @@ class Comparison:
         new: Stacks that do not exist yet.
         failed: Those of the new ones that exist without resources, because their creation failed.
         blocked: Stack -> status in which it cannot be updated.
+        not_undone: Those of them whose creation failed, and of which a resource could not be deleted -> command that
+            deletes the stack.
         left: Stack that is deployed and no longer in the assembly -> command that deletes it.
         importers: Stack of `left` -> deployed stacks of the assembly that import its values. Until they are updated,
             CloudFormation does not delete it.
@@ -49,6 +53,7 @@ class Comparison:
     new: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     blocked: dict[str, str] = field(default_factory=dict)
+    not_undone: dict[str, str] = field(default_factory=dict)
     left: dict[str, str] = field(default_factory=dict)
     importers: dict[str, list[str]] = field(default_factory=dict)
 
@@ -56,6 +61,14 @@ class Comparison:
     def empty(self) -> bool:
         """True if nothing is deployed."""
         return not any(self.deployed.iterdir())
+
+    def blocks(self) -> list[str]:
+        """Return why each stack that cannot be updated is so, and what to do after a creation that failed."""
+        lines = [f"{name} is {status} and cannot be updated" for name, status in self.blocked.items()]
+        return lines + [
+            f"make it possible to delete what the events of {name} name, then delete the stack: {command}"
+            for name, command in self.not_undone.items()
+        ]
 
     def deletions(self) -> list[str]:
         """Return when, and by which command, each stack that is no longer in the assembly can be deleted."""
@@ -104,6 +117,8 @@ def comparison(
         else:
             if existing["StackStatus"] not in _UPDATABLE:
                 result.blocked[stack.name] = existing["StackStatus"]
+            if existing["StackStatus"] == _NOT_UNDONE:
+                result.not_undone[stack.name] = _deletion(existing)
             body = original_template(cloudformation, stack.name)
             before, after = _resolved(existing), _current(expected, partial(client, "ssm", stack.region))
             body, expected = _pinned(body, before, after), _pinned(expected, after, before)

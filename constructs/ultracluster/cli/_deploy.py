@@ -159,8 +159,7 @@ class _Plan:
     def refuse(self, held: "Sequence[Finding]" = ()) -> None:
         """End the command if the deployment is refused for another reason than groups without jobs."""
         if self.sides.blocked:
-            lines = [f"{name} is {status} and cannot be updated" for name, status in self.sides.blocked.items()]
-            fail("\n".join([*lines, f"see {_ROLLBACK_PAGE}"]))
+            fail("\n".join([*self.sides.blocks(), f"see {_ROLLBACK_PAGE}"]))
         if self.changes.refused:
             refused = self.changes.refused.items()
             fail("\n".join(f"CloudFormation refuses the change set of {name}: {reason}" for name, reason in refused))

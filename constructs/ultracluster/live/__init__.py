@@ -4,7 +4,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.live import _existing, _images, _place, _prices, _quotas, _reservations, _versions, _volume_key
+from ultracluster.live import (
+    _admins,
+    _existing,
+    _images,
+    _place,
+    _prices,
+    _quotas,
+    _reservations,
+    _versions,
+    _volume_key,
+)
 from ultracluster.live._account import Account, NotAllowedError
 from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
@@ -18,6 +28,7 @@ CHECKS: tuple[Check, ...] = (
     *_quotas.CHECKS,
     *_existing.CHECKS,
     *_volume_key.CHECKS,
+    *_admins.CHECKS,
     *_images.CHECKS,
     *_versions.CHECKS,
     *_prices.CHECKS,
