@@ -526,6 +526,18 @@ def test_where_drains_cannot_be_counted_the_job_starts(node: GpuNode) -> None:
     assert node.call("prolog", **JOB).returncode == 1
 
 
+def test_a_node_without_the_users_drains_itself_before_the_first_job(node: GpuNode) -> None:
+    """The check of each minute drains after two failures, and slurmd cannot start a job of a user that it lacks."""
+    node.file("/run/ultracluster/health/users", "failed: the users can't be read from /ultracluster/llama/users\n")
+    assert node.call("prolog", **JOB).returncode == 1
+    assert node.slurm()["Reason"] == "ultracluster: users: the users can't be read from /ultracluster/llama/users"
+    node.file("/run/ultracluster/health/users", "ok\n")
+    for _ in range(3):
+        assert node.run("drain-on-failure").returncode == 0
+    assert "+DRAIN" not in node.slurm()["State"]
+    assert node.call("prolog", **JOB).returncode == 0
+
+
 def test_of_many_jobs_on_a_drained_node_none_starts_because_it_waited_too_long(node: GpuNode) -> None:
     node.gpus(7)
     assert node.call("prolog", **JOB).returncode == 1
