@@ -249,14 +249,14 @@ def test_rejects_what_nodes_would_find_out_at_boot(words: str, message: str) -> 
 
 
 def test_gpudirect_storage_is_for_types_that_can() -> None:
-    text = with_lustre(", client: {gpudirect-storage: true}", PLAIN.replace("p5en.48xlarge", "p4d.24xlarge"))
+    text = with_lustre(", efa: true, client: {gpudirect-storage: true}", PLAIN.replace("p5en.48xlarge", "p4d.24xlarge"))
     assert "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300" in problems(text)[0]
 
 
 @pytest.mark.parametrize(("count", "warned"), [(2, True), (64, False)])
 def test_warns_of_nodes_that_are_too_slow_for_a_checkpoint(count: int, warned: bool) -> None:
     text = PLAIN.replace("p5en.48xlarge, count: 8", f"p4d.24xlarge, count: {count}")
-    text += "storage: {lustre: {checkpoint: {model: 70 B, stall: 60 s}}}\n"
+    text += "storage: {lustre: {checkpoint: {model: 70 B, stall: 60 s}, efa: true}}\n"
     ids = {warning.id for warning in warnings(loads(text, "c.yaml"))}
     assert ("ultracluster:lustre-checkpoint" in ids) == warned
     assert "ultracluster:lustre-efa-unused" in ids

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.clusterfile_data import NO_METRICS, bent, problems, read
+from support.clusterfile_data import GOOD, NO_METRICS, bent, problems, read
 from support.templates import of_type, storage_of
-from ultracluster.clusterfile import ClusterFileError, loads
+from ultracluster.clusterfile import ClusterFileError, loads, warnings
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.planning.lustre import LustreOverrides, LustreSpec, check_lustre
 
@@ -239,3 +239,46 @@ def test_rejects_required_efa_for_gpu_nodes_that_mount_over_tcp() -> None:
     (line,) = problems(text)
     assert "storage.lustre.client.efa: train (p4d.24xlarge, use2-az1) mount over TCP" in line
     assert not any("mount over TCP: FSx" in line for line in problems(text.replace("p4d.24xlarge", "p5en.48xlarge")))
+
+
+# p4d.24xlarge is of Nitro v3, which FSx for Lustre does not support over EFA.
+WITHOUT_EFA = bent("p5en.48xlarge, count: 64, capacity: cr-0123456789abcdef0", "p4d.24xlarge, count: 4")
+P5 = "nodes:\n  more: {type: p5en.48xlarge, count: 4}"
+
+
+def test_efa_that_no_node_can_use_is_a_choice_with_the_figures_of_both() -> None:
+    (error,) = problems(WITHOUT_EFA)
+    assert error.startswith("c.yaml:7:11 storage.lustre: AWS recommends EFA for this throughput, no GPU node")
+    for efa in ("false", "true"):
+        chosen = loads(bent("40 GB/s", f"40 GB/s, efa: {efa}", WITHOUT_EFA), "c.yaml").lustre_spec
+        assert chosen is not None
+        assert f"Write efa: {efa} for {chosen.words}, ${chosen.usd_per_month:,.0f} a month, " in error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # No EFA is planned, no node has GPUs, a node uses it, or FSx may support it on a declared type.
+        bent("40 GB/s", "8 GB/s", WITHOUT_EFA),
+        bent("p4d.24xlarge", "c7i.8xlarge", WITHOUT_EFA),
+        bent("nodes:", P5, WITHOUT_EFA),
+        bent("p4d.24xlarge", "p9.48xlarge", WITHOUT_EFA)
+        + "types: {p9.48xlarge: {architecture: x86_64, vcpus: 192, gpus: 8, memory: 2048 GiB, "
+        "addresses-per-interface: 50, network-cards: [{count: 8, kinds: [interface, efa], interfaces: 2}]}}\n",
+        WITHOUT_EFA + 'accept: {lustre-efa-choice: "it stands"}\n',
+    ],
+)
+def test_other_files_need_no_choice(text: str) -> None:
+    assert loads(text, "c.yaml").lustre_spec is not None
+
+
+def test_nodes_do_not_change_a_file_system() -> None:
+    for efa in ("false", "true"):
+        old = bent("40 GB/s", f"40 GB/s, efa: {efa}", WITHOUT_EFA)
+        assert loads(old, "c.yaml").lustre_spec == loads(bent("nodes:", P5, old), "c.yaml").lustre_spec
+
+
+def test_the_warning_of_a_doubtful_client_has_the_throughput_over_tcp() -> None:
+    text = bent("orchestrator: slurm", "orchestrator: kubernetes", GOOD)
+    (warned,) = (w.message for w in warnings(loads(text, "c.yaml")) if w.rule == "lustre-efa-client")
+    assert "over TCP, with 45 Gbit/s for a node in place of 700" in warned

@@ -1,4 +1,4 @@
-"""General types: CPU, G, Inf and Trn types, as EC2 describes them. Facts that its API lacks are not known.
+"""General types: CPU, G, Inf and Trn types, as EC2 describes them. Other facts that its API lacks are not known.
 
 `scripts/general_types.py` writes the table `general_types.json`, which is read on the first look-up.
 """
@@ -7,14 +7,26 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from ultracluster.catalogue.ec2._gpus import GPUS
 from ultracluster.catalogue.ec2._instance_type import InstanceType, Kind, NetworkCard, Purchase
+from ultracluster.catalogue.provenance import Source, Stated
 
 _KINDS: dict[str, Kind] = {"i": "interface", "a": "efa", "y": "efa-only"}
 _PURCHASE: dict[str, Purchase] = {"o": "on-demand", "s": "spot", "c": "capacity-block"}
 _STRATEGIES = {"c": "cluster", "p": "partition", "s": "spread"}
+
+_EFA_CLIENTS = Source(
+    "https://docs.aws.amazon.com/fsx/latest/LustreGuide/configure-efa-clients.html "
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html",
+    read_on="2026-11-27",
+)
+#: Families with EFA on Nitro v3, and Trn2: FSx for Lustre supports EFA on Nitro v4 and later, and not on Trn2.
+NO_LUSTRE_EFA: Annotated[tuple[str, ...], Stated(_EFA_CLIENTS, "families")] = (
+    *("c5n", "g4dn", "g5", "i3en", "inf1", "m5dn", "m5n", "m5zn", "r5dn", "r5n", "x2iezn"),
+    *("trn2", "trn2u"),
+)
 
 
 def general_type_names() -> tuple[str, ...]:
@@ -44,6 +56,7 @@ def general_type(name: str) -> InstanceType | None:
         ),
         ipv4_per_interface=addresses,
         max_efa=efa,
+        lustre_efa_interfaces=_lustre_efa_interfaces(name, len(kinds), efa),
         gpus=gpus,
         gpu=GPUS.get(gpu),
         gpu_model=gpu,
@@ -54,6 +67,13 @@ def general_type(name: str) -> InstanceType | None:
         source=table["source"],
         read_on=table["read_on"],
     )
+
+
+def _lustre_efa_interfaces(name: str, cards: int, efa: int) -> int | None:
+    """Return the EFA interfaces that AWS's tool configures: two with several cards, or else one."""
+    if not efa or name.partition(".")[0] in NO_LUSTRE_EFA:
+        return None
+    return min(efa, 2 if cards > 1 else 1)
 
 
 @cache

@@ -41,7 +41,9 @@ _LUSTRE_QUOTA = warning("lustre-quota", "The file system is larger than the defa
 _LUSTRE_CHECKPOINT = warning(
     "lustre-checkpoint", "The nodes are too few, or too slow, to write the checkpoint within its stall."
 )
-_LUSTRE_EFA_UNUSED = warning("lustre-efa-unused", "The file system has EFA, and no node in its zone can use it.")
+_LUSTRE_EFA_UNUSED = warning(
+    "lustre-efa-unused", "The file system has EFA, and no node in its zone is known to use it."
+)
 _LUSTRE_OTHER_ZONE = warning("lustre-other-zone", "Nodes reach the file system across zones.")
 _ADOPTED_NEW_HOME = warning(
     "adopt-new-home", "A cluster that adopts its Lustre file system creates new, empty home directories."
@@ -277,7 +279,7 @@ def warn_lustre(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if cluster.lustre_efa and not efa_nodes(requested_client(lustre), cluster.efa_clients):
         yield (
             _LUSTRE_EFA_UNUSED,
-            "the file system has EFA, and no node in its zone can use it, so all come over TCP; "
+            "the file system has EFA, and no node in its zone is known to use it, so all come over TCP; "
             + (
                 "write existing.efa: false, so that nodes are not set up for it"
                 if lustre.existing

@@ -5,12 +5,20 @@ from collections.abc import Iterator
 from ultracluster.catalogue.storage import lustre_quotas
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
-from ultracluster.clusterfile._lustre import efa_connections, efa_nodes, most_interfaces, requested_client
+from ultracluster.clusterfile._lustre import (
+    efa_connections,
+    efa_nodes,
+    lustre_plan,
+    most_interfaces,
+    requested_client,
+    writers,
+)
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._lustre import check_keys
 from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._lustre import Lustre
+from ultracluster.planning.lustre import LustreClients, LustreSpec
 from ultracluster.planning.network import EFA_REACH, check_efa_reach
 
 _LUSTRE_EFA_CONNECTIONS = warning(
@@ -25,6 +33,11 @@ _REQUIRED = error(
 _NOT_REACHED = error("lustre-efa-tcp", "Nodes that require EFA for Lustre have a type or zone that mounts over TCP.")
 _GPUDIRECT_DRIVER = warning(
     "lustre-gpudirect-driver", "GPUDirect Storage needs the driver nvidia-fs, which AWS's image is not known to have."
+)
+_CHOICE = error(
+    "lustre-efa-choice",
+    "The EFA of a file system cannot change: if no GPU node can use it, the file has the choice.",
+    acceptable=True,
 )
 _NO_EFA = error("lustre-client-without-efa", "`client` configures EFA, which the file system does not have.")
 _GPUDIRECT = error(
@@ -53,6 +66,8 @@ def check_client(draft: Draft) -> Iterator[Problem]:
             yield _NO_EFA((*_PATH, "client"), message, at_key=True)
         return
     client, nodes = requested_client(lustre), draft.efa_clients
+    if not efa_nodes(client, nodes):
+        yield from until_invalid(_check_choice(draft, lustre))
     if lustre.client.gpudirect_storage and not any(instance_type.gpudirect_storage for instance_type, _ in nodes):
         message = "FSx supports GPUDirect Storage on P5, P5e, P5en, P6-B200 and P6-B300, and no nodes are; remove it"
         yield _GPUDIRECT((*_PATH, "client", "gpudirect-storage"), message)
@@ -86,6 +101,35 @@ def check_client(draft: Draft) -> Iterator[Problem]:
             "out"
         )
         yield _LIMIT((*_PATH, "client", "efa-interfaces"), message)
+
+
+def _check_choice(draft: Draft, lustre: Lustre) -> Iterator[Problem]:
+    """Check that the file chooses EFA if the plan has it, and there are GPU nodes, none of which can use it.
+
+    The plan does not depend on the nodes, which change: another node group must not change a file system that exists.
+    """
+    types = [group.instance_type for group in draft.node_groups]
+    unknown = any(record.declared and any(card.takes_efa for card in record.cards) for record in types)
+    if lustre.efa is not None or lustre.existing is not None or lustre.adopt is not None or unknown:
+        return
+    plan, without = draft.lustre_plan, lustre.model_copy(update={"efa": False})
+    other = lustre_plan(without, zone=draft.zone, accept=draft.accept)
+    nodes = writers(draft.node_groups, draft.zone)
+    if plan is None or other is None or nodes is None:
+        return
+    message = (
+        "AWS recommends EFA for this throughput, no GPU node in the zone can use it, and it can't be changed later. "
+        f"Write efa: false for {_words(other.spec, nodes)}. Write efa: true for {_words(plan.spec, nodes)}: if such a "
+        "file system exists already, or nodes that use it will follow"
+    )
+    yield _CHOICE(_PATH, message, at_key=True)
+
+
+def _words(spec: LustreSpec, nodes: LustreClients) -> str:
+    """Return the size, price and throughput of a file system."""
+    price = "" if spec.usd_per_month is None else f", ${spec.usd_per_month:,.0f} a month"
+    gbps = float(nodes.gbps(efa=spec.efa, storage_servers=spec.storage_servers))
+    return f"{spec.words}{price}, {gbps:.3g} Gbit/s for a node"
 
 
 def check_efa_connections(draft: Draft) -> Iterator[Problem]:
@@ -176,10 +220,19 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         yield (
             _LUSTRE_EFA_CLIENT,
             f"{listed(lacking)}: nodes set EFA up with AWS's tool, and no page documents that "
-            "AWS's image has it; without it they mount the file system over TCP. Put the zip into an existing bucket "
-            "and write client: {bundle: {url: ..., sha256: ...}}, or use a custom image, or write "
-            f"{'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
+            f"AWS's image has it; without it they mount the file system over TCP{_over_tcp(cluster)}. Put "
+            "the zip into an existing bucket and write client: {bundle: {url: ..., sha256: ...}}, or use a custom "
+            f"image, or write {'existing.efa' if lustre.existing else 'efa'}: false, which is TCP",
         )
+
+
+def _over_tcp(cluster: ClusterFile) -> str:
+    """Return the throughput of a node over EFA and over TCP, in words; empty if it is not known."""
+    spec, nodes = cluster.lustre_spec, writers(cluster.node_groups, cluster.lustre_zone)
+    if spec is None or nodes is None:
+        return ""
+    tcp, efa = (float(nodes.gbps(efa=efa, storage_servers=spec.storage_servers)) for efa in (False, True))
+    return f", with {tcp:.3g} Gbit/s for a node in place of {efa:.3g}"
 
 
 def _needs_driver(group: NodeGroup) -> bool:
