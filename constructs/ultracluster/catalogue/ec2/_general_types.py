@@ -23,7 +23,7 @@ _EFA_CLIENTS = Source(
     read_on="2026-11-27",
 )
 #: Families with EFA on Nitro v3, and Trn2: FSx for Lustre supports EFA on Nitro v4 and later, and not on Trn2.
-NO_LUSTRE_EFA: Annotated[tuple[str, ...], Stated(_EFA_CLIENTS, "families")] = (
+NO_LUSTRE_EFA: Annotated[tuple[str, ...], Stated(_EFA_CLIENTS, columns="families")] = (
     *("c5n", "g4dn", "g5", "i3en", "inf1", "m5dn", "m5n", "m5zn", "r5dn", "r5n", "x2iezn"),
     *("trn2", "trn2u"),
 )
