@@ -31,6 +31,7 @@ from ultracluster.kubernetes import (
     to_yaml,
 )
 from ultracluster.kubernetes._files import object_files, platform_files
+from ultracluster.kubernetes._kueue import kueue_release
 from ultracluster.kubernetes._resources import node_resources
 from ultracluster.workloads import WORKLOADS
 
@@ -421,6 +422,23 @@ def pod_templates(of: Object, kind: str) -> Iterator[Object]:
     elif kind == "LeaderWorkerSet":
         sets = spec["leaderWorkerTemplate"]
         yield from (sets[name] for name in ("leaderTemplate", "workerTemplate") if name in sets)
+
+
+@pytest.mark.parametrize("name", ["elastic", "inference"])
+def test_kueue_tries_again_for_as_long_as_there_is_no_capacity(name: str) -> None:
+    values = kueue_release(PLATFORMS[name]).values
+    settings = yaml.safe_load(values["managerConfig"]["controllerManagerConfigYaml"])
+    strategy = settings["waitForPodsReady"]["requeuingStrategy"]
+    # A day of UpdateRequeueState and triggerDeactivation of Kueue, which never counts from zero again.
+    minutes, attempts = 0.0, 0
+    while minutes < 24 * 60:
+        minutes += PLATFORMS[name].ready_seconds / 60
+        limit = strategy.get("backoffLimitCount")
+        assert limit is None or attempts + 1 <= limit, f"inactive after {minutes:.0f} min"
+        attempts += 1
+        pause = min(strategy["backoffBaseSeconds"] * 2 ** (attempts - 1), strategy.get("backoffMaxSeconds", 3_600))
+        assert pause <= 900
+        minutes += pause / 60
 
 
 @pytest.mark.parametrize("name", [name for name, item in PLATFORMS.items() if item.scheduler == "kueue"])

@@ -28,7 +28,10 @@ _SCRIPTS = ROOT / "constructs" / "ultracluster" / "boot" / "scripts"
 _MOUNT_VALUES = ("mounted", "over_efa", "check_seconds", "last_success_timestamp_seconds")
 _PLAIN = re.compile(r"ultracluster_\w+")
 # What an aggregation does, as recording rules name it.
-_OPERATIONS = {"sum", "avg", "max", "count", "ratio", "p50", "p95", "p99", "rate5m", "rate15m", "avg10m", "avg1h"}
+_OPERATIONS = {
+    *("sum", "avg", "max", "count", "ratio", "p50", "p95", "p99", "rate5m", "rate15m", "avg10m", "avg1h"),
+    "changes6h",
+}
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

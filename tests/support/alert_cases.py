@@ -205,6 +205,12 @@ def _nodes(*values: str) -> Series:
     return {key: value for number, item in enumerate(values) for key, value in up(item, "node", number).items()}
 
 
+def _evicted(values: str, priority: str = "production", reason: str = "PodsReadyTimeout") -> Series:
+    """The evictions that Kueue counts in a queue."""
+    labels = {"cluster_queue": "a", "reason": reason, "priority_class": priority, "underlying_cause": "WaitForStart"}
+    return cluster("kueue_evicted_workloads_total", values, **labels)
+
+
 def _asked(values: str, name: str, number: int) -> Series:
     """Series of a source that a node's agent scrapes, while another node answers."""
     return up("1x200", "node", 1) | up(values, name, number)
@@ -540,6 +546,16 @@ CASES: dict[str, Case] = {
             cluster(metric, values.replace("x60", "x90"), cluster_queue="a")
             | cluster("kueue_pending_workloads", "3x120", cluster_queue="a", status="inadmissible")
         ),
+    ),
+    # The counter begins with the first eviction.
+    "KueueNotReady": Case(
+        fires=(_evicted("_x20 1x20 2x27 3x100"), 80),
+        # Once each for two priorities, and jobs that were preempted.
+        silent=(
+            _evicted("_x20 1x20 2x120") | _evicted("_x20 1x120", "research") | _evicted("1+1x160", reason="Preempted"),
+            100,
+        ),
+        clears=(_evicted("_x20 1x20 2x27 3x700"), 80, 440),
     ),
     "ExporterDown": threshold("dcgm", "0", "1", wait=5, make=lambda name, values: up(values, name)),
     # All of Slurm's login nodes may be lost; of two that ask one is enough; it answers again.

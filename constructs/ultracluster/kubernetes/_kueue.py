@@ -228,12 +228,15 @@ def _configuration(platform: Platform) -> str:
         "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
         "clientConnection": {"qps": 300, "burst": 500},
         # Of the whole cluster: 0.19 has none for a workload. A server loads its model again after a restart, so that
-        # recovery has as long: https://github.com/kubernetes-sigs/kueue/issues/4803 (read 2026-11-26).
+        # recovery has as long: https://github.com/kubernetes-sigs/kueue/issues/4803 (read 2026-11-26). Without a number
+        # of attempts: Kueue counts those of the whole life of a workload, and after the last one deactivates it, also
+        # if EC2 had no capacity: pkg/controller/core/workload_controller.go and
+        # https://github.com/kubernetes-sigs/kueue/issues/15255 (read 2026-11-27).
         "waitForPodsReady": {
             "timeout": f"{platform.ready_seconds}s",
             "recoveryTimeout": f"{platform.ready_seconds}s",
             "blockAdmission": False,
-            "requeuingStrategy": {"timestamp": "Eviction", "backoffLimitCount": 5, "backoffBaseSeconds": 60},
+            "requeuingStrategy": {"timestamp": "Eviction", "backoffBaseSeconds": 60, "backoffMaxSeconds": 900},
         },
         # A job, or a pod of a team that names no queue would take nodes past every quota.
         "manageJobsWithoutQueueName": True,

@@ -38,6 +38,8 @@ _CONDITIONS, _CONDITIONS_FULL = 2, 9
 _PODS = 12
 # A queue: 17 buckets of a histogram for each priority that its jobs had, of which the platform has two.
 _BUCKETS, _PRIORITIES = 17, 2
+# Pods that were not ready at the start, or again after it.
+_NOT_READY = 2
 # Further series of Kueue for a queue, and of its controller: estimates, not measured.
 _KUEUE_QUEUE_FULL, _KUEUE_FULL = 400, 2_000
 _KUEUE_REPLICAS = 2
@@ -122,7 +124,7 @@ class KubernetesSource:
         if not self.queues:
             return state
         # Workloads that wait, in two states, and those that run.
-        queue = 3 + _BUCKETS * _PRIORITIES + (_KUEUE_QUEUE_FULL if full else 0)
+        queue = 3 + (_BUCKETS + _NOT_READY) * _PRIORITIES + (_KUEUE_QUEUE_FULL if full else 0)
         return state + queue * self.queues + _KUEUE_REPLICAS * (PER_SCRAPE + (_KUEUE_FULL if full else 0))
 
     def recorded(self, groups: int, profile: Profile) -> int:

@@ -101,6 +101,9 @@ class Services:
                 f'kueue_cluster_queue_status{{{of_queue},status="active"}} 1',
             ]
             for priority in _PRIORITIES:
+                for cause in ("WaitForStart", "WaitForRecovery"):
+                    labels = f'{of_queue},priority_class="{priority}",reason="PodsReadyTimeout"'
+                    lines.append(f'kueue_evicted_workloads_total{{{labels},underlying_cause="{cause}"}} 1')
                 for index, bound in enumerate(_BOUNDS):
                     labels = f'{of_queue},priority_class="{priority}",le="{bound}"'
                     share = min(1, index / 9)

@@ -79,6 +79,28 @@ CLUSTER_ALERTS = (
         actions=("Raise the quota, or add the nodes.",),
     ),
     Alert(
+        name="KueueNotReady",
+        # Not `increase`: a counter that begins, as after the first eviction, has none.
+        expr="cluster_queue:kueue_evicted_workloads:changes6h > 1",
+        threshold=1,
+        bounds=NUMBER,
+        summary="Kueue evicts workloads of queue {{ $labels.cluster_queue }} again and again: their pods are not ready",
+        description="Pods of admitted workloads were not ready within `kubernetes.ready-timeout`, twice within 6 hours "
+        "after the first time. Kueue tries again, at most 15 minutes later.",
+        diagnosis=(
+            "`kubectl get events --all-namespaces --field-selector reason=EvictedDueToPodsReadyTimeout`.",
+            "Elastic groups: `kubectl get nodeclaims` and `kubectl describe nodeclaims`, if EC2 has no capacity.",
+            "A server: its log, if it ends or loads its model for longer.",
+        ),
+        actions=(
+            "Without capacity, wait, or move the workload to another group.",
+            "Raise `kubernetes.ready-timeout` for a model that takes longer, or delete the workload that cannot start.",
+            "To try an inactive workload again: `kubectl patch workload NAME --namespace TEAM --type merge "
+            """--patch '{"spec": {"active": true}}'`.""",
+        ),
+        rationale="A single eviction is a node that was replaced. " + JUDGEMENT,
+    ),
+    Alert(
         name="ExporterDown",
         for_="5m",
         expr="ultracluster_exporter_up == 0",
@@ -98,7 +120,7 @@ CLUSTER_ALERTS = (
         summary="{{ $labels.job }} of {{ $labels.cluster }} no longer answers",
         description="It has answered within a day and no longer does, while nodes send. Alerts on it cannot fire: for "
         "slurm-nodes SlurmNodesDown and SlurmNodesDrained, for kube-state-metrics KubernetesNodeNotReady and "
-        "AcceleratorUnhealthy, for kueue KueueWaiting.",
+        "AcceleratorUnhealthy, for kueue KueueWaiting and KueueNotReady.",
         diagnosis=(
             "slurm-nodes: on a login node `systemctl status ultracluster-metrics-slurm-target.timer`, "
             "`cat /run/ultracluster/metrics/slurm.json`, and `curl` of its address with `/metrics/nodes`.",

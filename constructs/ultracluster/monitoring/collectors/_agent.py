@@ -27,6 +27,11 @@ SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 UNREAD_CONDITIONS = (
     "kube_node_status_condition;(?:(?:Memory|Disk|PID)Pressure|(?:Kernel|Networking|Storage|ContainerRuntime)Ready)"
 )
+# Those of which no rule reads the number.
+UNREAD_EVICTIONS = (
+    "kueue_evicted_workloads_total;"
+    "(?:Preempted|AdmissionCheck|ClusterQueueStopped|LocalQueueStopped|NodeFailures|Deactivated)"
+)
 
 _PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node": ("node_", "ultracluster_", "train_", "nccl_", "vllm:", "sglang:"),
@@ -138,6 +143,8 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
     if job == "kueue":
         # Its second replica counts the same workloads.
         rules.append({"action": "drop", "source_labels": ["replica_role"], "regex": "follower"})
+    if job == "kueue" and profile < Profile.FULL:
+        rules.append({"action": "drop", "source_labels": ["__name__", "reason"], "regex": UNREAD_EVICTIONS})
     return rules
 
 

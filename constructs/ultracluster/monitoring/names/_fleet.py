@@ -84,6 +84,10 @@ KUBERNETES_METRICS = (
     aggregated("cluster_queue:kueue_pending_workloads:sum", "count", "Workloads that wait, by queue."),
     aggregated("cluster_queue:kueue_admitted_active_workloads:sum", "count",
                "Admitted workloads that are not finished, by queue."),
+    aggregated("cluster_queue:kueue_evicted_workloads:changes6h", "count",
+               "Workloads that Kueue evicted in 6 hours because pods were not ready, without the first one, by queue.",
+               expr="sum by (cluster, cluster_queue) "
+               '(changes(kueue_evicted_workloads_total{reason="PodsReadyTimeout"}[6h]))'),
     aggregated("cluster_queue:kueue_admission_wait_time_seconds:p95_rate15m", "seconds",
                "Time that workloads waited, 95th percentile, by queue.",
                expr="histogram_quantile(0.95, sum by (cluster, cluster_queue, le) "
