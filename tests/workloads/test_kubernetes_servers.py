@@ -1,4 +1,4 @@
-"""Servers of inference on Kubernetes: probes."""
+"""Servers of inference on Kubernetes: probes, priorities and queues."""
 
 import socket
 import threading
@@ -9,16 +9,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from support.kubernetes_data import cluster, nodes
-from ultracluster.kubernetes import Object
+from ultracluster.kubernetes import Object, Platform, platform
 from ultracluster.workloads._kubernetes_jobs import job_objects
 
 #: Of a second of a server, in tests.
 FAST = 0.05
 
 
-def server(name: str) -> list[Object]:
+def server(name: str, of: Platform | None = None) -> list[Object]:
     """The objects of a job file on four nodes."""
-    (objects,) = (objects for path, _, objects in job_objects(cluster(nodes(count=4))) if path == f"train/{name}.yaml")
+    of = of or cluster(nodes(count=4))
+    (objects,) = (objects for path, _, objects in job_objects(of) if path == f"train/{name}.yaml")
     return objects
 
 
@@ -71,3 +72,72 @@ def test_a_server_that_answers_after_a_second_is_ready(name: str, probed: int, p
 
 def test_the_probe_of_kubernetes_by_default_is_too_short(port: int) -> None:
     assert not answers({"httpGet": {"path": "/health"}}, port)
+
+
+def values_of_classes(of: Platform) -> dict[str, int]:
+    objects = platform(of).objects
+    return {item["metadata"]["name"]: item["value"] for item in objects if item["kind"] == "WorkloadPriorityClass"}
+
+
+@pytest.mark.parametrize("name", ["vllm", "sglang", "dynamo"])
+def test_a_training_job_of_the_team_pushes_no_server_out(name: str) -> None:
+    of = cluster(nodes(count=4))
+    (queue, *_) = (item for item in platform(of).objects if item["kind"] == "ClusterQueue")
+    assert queue["spec"]["preemption"]["withinClusterQueue"] == "LowerPriority"
+    classes, label = values_of_classes(of), "kueue.x-k8s.io/priority-class"
+
+    def priority(item: Object) -> int:
+        """As getDefaultPriority of Kueue: without a class, zero."""
+        return classes[item["metadata"]["labels"][label]] if label in item["metadata"]["labels"] else 0
+
+    servers = [priority(item) for item in server(name) if item["kind"] == "LeaderWorkerSet"]
+    gangs = [priority(item) for item in server("job-set") if item["kind"] == "JobSet"]
+    assert servers
+    assert min(servers) > max(gangs)
+
+
+def test_a_server_has_the_priority_of_task_governance() -> None:
+    of = cluster(nodes(count=4), scheduler="task-governance")
+    sets = [item for name in ("vllm", "sglang", "dynamo") for item in server(name, of) if "LeaderW" in item["kind"]]
+    labels = [item["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] for item in sets]
+    assert labels == ["production-priority"] * 4
+
+
+QUEUE = "scheduling.volcano.sh/queue-name"
+
+
+def pod_group(of: Platform, item: Object) -> tuple[int, str]:
+    """The smallest gang and the queue that LeaderWorkerSet and Volcano give the pods of an object."""
+    rendered = platform(of)
+    values = {release.name: getattr(release, "values", {}) for release in rendered.releases}
+    spaces = {space["metadata"]["name"]: space for space in rendered.objects if space["kind"] == "Namespace"}
+    annotations = item["metadata"].get("annotations", {})
+    # VolcanoProvider of LeaderWorkerSet; without it, a group for each pod: buildPodGroupFromPod of Volcano.
+    provider = values["lws"].get("gangSchedulingManagement", {}).get("schedulerProvider")
+    grouped = item["kind"] == "LeaderWorkerSet" and provider == "volcano"
+    members = item["spec"]["leaderWorkerTemplate"]["size"] if grouped else 1
+    if grouped and QUEUE in annotations:
+        return members, annotations[QUEUE]
+    # createPodGroupPatch of its webhook, which the chart does not enable by itself.
+    if "/podgroups/mutate" in values["volcano"]["custom"].get("enabled_admissions", ""):
+        space = spaces[item["metadata"]["namespace"]]["metadata"].get("annotations", {})
+        return members, space.get(QUEUE, "default")
+    return members, "default"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        ("vllm", "LeaderWorkerSet", (2, "research")),
+        ("dynamo", "LeaderWorkerSet", (1, "research")),
+        ("nccl", "MPIJob", (1, "node-health")),
+        ("dcgm", "Job", (1, "node-health")),
+    ],
+)
+def test_volcano_has_servers_and_tests_in_the_queue_of_their_team(
+    name: str, kind: str, expected: tuple[int, str]
+) -> None:
+    of = cluster(nodes(count=4), scheduler="volcano")
+    items = [item for item in server(name, of) if item["kind"] == kind]
+    assert items
+    assert [pod_group(of, item) for item in items] == [expected] * len(items)

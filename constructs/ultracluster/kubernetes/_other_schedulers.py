@@ -25,6 +25,12 @@ tiers:
   - name: nodeorder
   - name: binpack
 """
+# Those of the chart, and the one by which a PodGroup without a queue goes to that of its namespace.
+# https://github.com/volcano-sh/volcano, installer/helm/chart/volcano/values.yaml (commit ed72c7c, read 2026-11-27)
+_VOLCANO_ADMISSIONS = (
+    *("/jobs/mutate", "/jobs/validate", "/podgroups/mutate", "/podgroups/validate", "/queues/mutate"),
+    *("/queues/validate", "/hypernodes/validate", "/cronjobs/validate"),
+)
 _UNLIMITED = -1
 _KAI_ROOT = "all"
 
@@ -35,6 +41,7 @@ def volcano_release(platform: Platform) -> HelmRelease:
     settings = {
         "scheduler_config_override": _VOLCANO_SETTINGS,
         "admission_replicas": 2,
+        "enabled_admissions": ",".join(_VOLCANO_ADMISSIONS),
         "admission_affinity": apart("volcano-admission", label="app"),
     }
     return release("volcano", platform.versions, {"custom": settings})
@@ -50,6 +57,16 @@ def volcano_objects(platform: Platform) -> list[Object]:
             spec["capability"] = quota
         objects.append(make("scheduling.volcano.sh/v1beta1", "Queue", team.name, spec=spec))
     return objects
+
+
+def namespace_queue(platform: Platform, name: str) -> dict[str, str]:
+    """Return the annotation by which Volcano puts pods of a namespace that name no queue into that of its team.
+
+    They would be in its queue `default`, which has no quota.
+
+    See: https://github.com/volcano-sh/volcano, pkg/webhooks/admission/podgroups (commit ed72c7c, read 2026-11-27)
+    """
+    return {"scheduling.volcano.sh/queue-name": name} if platform.scheduler == "volcano" else {}
 
 
 def kai_release(platform: Platform) -> HelmRelease:

@@ -14,7 +14,13 @@ from ultracluster.kubernetes._karpenter import karpenter_objects, karpenter_rele
 from ultracluster.kubernetes._kueue import kueue_objects, kueue_release
 from ultracluster.kubernetes._network_policies import team_policies
 from ultracluster.kubernetes._objects import Object, make
-from ultracluster.kubernetes._other_schedulers import kai_objects, kai_release, volcano_objects, volcano_release
+from ultracluster.kubernetes._other_schedulers import (
+    kai_objects,
+    kai_release,
+    namespace_queue,
+    volcano_objects,
+    volcano_release,
+)
 from ultracluster.kubernetes._platform import Platform, Scheduler
 from ultracluster.kubernetes._registry import objects_in_registry, release_in_registry
 from ultracluster.kubernetes._release import HelmRelease, Manifest
@@ -83,7 +89,11 @@ def _training_releases(platform: Platform) -> list[HelmRelease | Manifest]:
     """
     jobset = {"replicas": 2, "affinity": apart("jobset"), "podDisruptionBudget": {"enabled": True}}
     trainer = {"replicas": 2, "affinity": apart("kubeflow-trainer")}
-    lws = {"replicaCount": 2, "affinity": apart("lws"), "priorityClassName": SYSTEM_PRIORITY}
+    lws: Object = {"replicaCount": 2, "affinity": apart("lws"), "priorityClassName": SYSTEM_PRIORITY}
+    if platform.scheduler == "volcano":
+        # It creates a PodGroup for each replica, in the queue of its annotation: pkg/schedulerprovider of LWS
+        # (commit 060ab4d, read 2026-11-27).
+        lws["gangSchedulingManagement"] = {"schedulerProvider": "volcano"}
     return [
         release("jobset", platform.versions, {"controller": jobset}),
         release("kubeflow-trainer", platform.versions, {"jobset": {"install": False}, "manager": trainer}),
@@ -93,5 +103,9 @@ def _training_releases(platform: Platform) -> list[HelmRelease | Manifest]:
 
 
 def _team(of: Platform, name: str) -> list[Object]:
-    objects = [make("v1", "Namespace", name), *team_policies(name), helper_files(name)]
+    objects = [
+        make("v1", "Namespace", name, annotations=namespace_queue(of, name)),
+        *team_policies(name),
+        helper_files(name),
+    ]
     return [*objects, *claim_templates(of, name), *compute_domains(of, name)]

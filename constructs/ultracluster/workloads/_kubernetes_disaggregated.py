@@ -20,7 +20,7 @@ from ultracluster.kubernetes import (
 from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
-from ultracluster.workloads._kubernetes_gang import image_for, queue_labels
+from ultracluster.workloads._kubernetes_gang import image_for, queue_metadata
 from ultracluster.workloads._kubernetes_inference import api_objects, readiness
 from ultracluster.workloads._workload import Settings
 
@@ -86,8 +86,7 @@ def _set(
         "leaderworkerset.x-k8s.io/v1",
         "LeaderWorkerSet",
         f"{name}-{role}",
-        namespace=team.name,
-        labels=queue_labels(platform, team.name),
+        **queue_metadata(platform, team, "production"),
         spec={
             "leaderWorkerTemplate": {
                 "leaderTemplate": {"metadata": head, "spec": pod},

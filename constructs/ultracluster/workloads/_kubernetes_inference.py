@@ -21,7 +21,7 @@ from ultracluster.kubernetes import (
 from ultracluster.rules import Refusal
 from ultracluster.workloads._frameworks import SGLANG_OPTIONS, VLLM_OPTIONS, Framework
 from ultracluster.workloads._images import SGLANG, VLLM, ContainerImage
-from ultracluster.workloads._kubernetes_gang import image_for, name_of, queue_labels
+from ultracluster.workloads._kubernetes_gang import image_for, name_of, queue_metadata
 from ultracluster.workloads._room import JOB_NODES
 from ultracluster.workloads._workload import Settings
 
@@ -126,8 +126,7 @@ def leader_worker_set(
             "leaderworkerset.x-k8s.io/v1",
             "LeaderWorkerSet",
             name,
-            namespace=team.name,
-            labels=queue_labels(platform, team.name),
+            **queue_metadata(platform, team, "production"),
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
         *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),
