@@ -10,6 +10,8 @@ import aws_cdk as cdk
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
 from typer.testing import CliRunner
 
 from support import ROOT
@@ -54,13 +56,21 @@ def synthesised() -> tuple[Template, Path]:
     control_plane = KubernetesCluster(stack, "Kubernetes", cluster=cluster, network=nodes, storage=volumes)
     outputs = [orchestration.Output(name, name, f"{name}-1") for name in kubernetes_bundle(cluster)["parameters"]]
     further = [*outputs[1:], orchestration.Output(outputs[0].id, "", "another")]
+    topic = sns.Topic(stack, "Alerts", master_key=kms.Key(stack, "AlertsKey"), enforce_ssl=True)
     for id, file, values in (
         ("Build", cluster, outputs),
         ("Other", cluster, further),
         ("Argo", file_with(ARGO_CD), outputs),
     ):
         KubernetesPlatform(
-            stack, id, cluster=file, network=nodes, storage=volumes, kubernetes=control_plane, outputs=values
+            stack,
+            id,
+            cluster=file,
+            network=nodes,
+            storage=volumes,
+            kubernetes=control_plane,
+            outputs=values,
+            topic=topic,
         )
     directory = Path(app.synth().directory)
     return json.loads((directory / "Stack.template.json").read_text())["Resources"], directory
@@ -112,6 +122,27 @@ def test_a_first_build_that_fails_leaves_a_stack_that_can_be_deleted() -> None:
     """S3 deletes no bucket with objects, and the source is in this one before the build runs."""
     for type in ("AWS::S3::Bucket", "AWS::S3::BucketPolicy"):
         assert of_type(type, "BuildArtifacts")["DeletionPolicy"] == "Retain"
+
+
+def test_an_execution_that_fails_before_the_build_notifies_the_topic() -> None:
+    """Only the script of the build signals: without the event, the deployment would wait in silence."""
+    (pipeline,) = (
+        id
+        for id, row in synthesised()[0].items()
+        if row["Type"] == "AWS::CodePipeline::Pipeline" and id.startswith("Build")
+    )
+    rule = of_type("AWS::Events::Rule", "Build")["Properties"]
+    assert rule["EventPattern"] == {
+        "source": ["aws.codepipeline"],
+        "detail-type": ["CodePipeline Pipeline Execution State Change"],
+        "detail": {"pipeline": [{"Ref": pipeline}], "state": ["FAILED"]},
+    }
+    (target,) = rule["Targets"]
+    assert target["Arn"]["Ref"].startswith("Alerts")
+    assert "list-action-executions" in json.dumps(target["InputTransformer"])
+    allowed = json.dumps(of_type("AWS::SNS::TopicPolicy", "Alerts")["Properties"]["PolicyDocument"])
+    assert "events.amazonaws.com" in allowed
+    assert "events.amazonaws.com" in json.dumps(of_type("AWS::KMS::Key", "AlertsKey")["Properties"]["KeyPolicy"])
 
 
 def test_other_content_runs_the_pipeline_and_is_waited_for() -> None:

@@ -20,6 +20,7 @@ from ultracluster.boot import NodeFile, platform_script, tar
 from ultracluster.compute import ScriptAsset
 from ultracluster.eks._admin_access import HTTPS, access_entry, https_rule
 from ultracluster.eks._kubectl import KubectlAsset
+from ultracluster.eks._pipeline_failures import notify_of_failures
 from ultracluster.eks._platform import checksum, publish_statements
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.network import Network
@@ -59,7 +60,8 @@ class PlatformBuild(Construct):
     """A pipeline that applies a platform in CodeBuild, in the VPC of the cluster, without a standing host.
 
     CodePipeline runs it when it is created, and after each update: its source has the checksum of the content. The
-    build signals the last lines of its log to a wait condition, so that the deployment waits, and fails with them.
+    build signals the last lines of its log to a wait condition, so that the deployment waits, and fails with them. An
+    execution that fails before the build is published to the topic; the deployment then waits for two hours.
 
     Args:
         cluster: Cluster.
@@ -145,6 +147,8 @@ class PlatformBuild(Construct):
         condition.add_dependency(self.pipeline)
         #: Pipeline whose creation and update apply the platform, and what a deployment waits for.
         self.node.default_child = self.pipeline
+        if topic is not None:
+            notify_of_failures(self, self.pipeline, topic)
         arn = stack.format_arn(service="codepipeline", resource=self.pipeline.ref)
         for name, at in (runs or {}).items():
             call = "codepipeline:startPipelineExecution"
