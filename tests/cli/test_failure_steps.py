@@ -57,6 +57,29 @@ def test_a_protected_stack_fails_is_deployed_again_and_leaves_what_is_retained(t
     assert [(kept.logical_id, kept.physical_id) for kept in report.retained] == [("Logs", "/kept")]
 
 
+TWO_REGIONS = """
+import os
+import aws_cdk as cdk
+
+app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
+account = os.environ["CDK_DEFAULT_ACCOUNT"]
+for name, region in (("Home", os.environ["CDK_DEFAULT_REGION"]), ("Away", "eu-north-1")):
+    stack = cdk.Stack(app, name, env=cdk.Environment(account=account, region=region))
+    cdk.CfnResource(stack, "Handle", type="AWS::CloudFormation::WaitConditionHandle")
+app.synth()
+"""
+
+
+@pytest.mark.usefixtures("kept_cli")
+def test_each_synthesis_is_for_the_given_region(tmp_path: Path) -> None:
+    """The stacks of another one are the first."""
+    (tmp_path / "app.py").write_text(TWO_REGIONS)
+    (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
+    report = rehearse(app=tmp_path, region="us-east-2")
+    assert report.ok, [step.reasons for step in report.steps]
+    assert "deploy again: no changes" in [step.name for step in report.steps]
+
+
 @pytest.mark.parametrize(
     ("text", "action", "resource"),
     [

@@ -188,6 +188,12 @@ def test_requests_wait_for_a_local_cloud_that_starts_beside_other_work() -> None
         assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"
 
 
+def test_a_profile_that_does_not_exist_keeps_nobody_from_the_local_cloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "absent")
+    with LocalCloud() as cloud:
+        assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"
+
+
 def test_rejects_an_environment_in_which_a_package_of_the_cloud_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "cdk_rehearsal.rehearsal._server", raising=False)
     monkeypatch.setitem(sys.modules, "werkzeug.serving", None)

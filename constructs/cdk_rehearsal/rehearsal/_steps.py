@@ -76,7 +76,7 @@ class Rehearsal:
 
     def __post_init__(self) -> None:
         self.assembly = self.scratch / "cdk.out"
-        self.cli = self._cli_at(self.place)
+        self.synthesiser = self.cli = self._cli_at(self.place)
 
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
@@ -175,7 +175,8 @@ class Rehearsal:
             raise RehearsalError(str(error)) from None
 
     def _run(self, *arguments: str, variables: Mapping[str, str] = MappingProxyType({})) -> CliResult:
-        return self.cli.run(*arguments, *_context(self.context), each_line=self.listener.line, variables=variables)
+        run = self.synthesiser.run if arguments[0] == "synth" else self.cli.run
+        return run(*arguments, *_context(self.context), each_line=self.listener.line, variables=variables)
 
     def _synth(self, variables: Mapping[str, str] = MappingProxyType({})) -> list[str]:
         result = self._run("synth", "--quiet", "--output", str(self.assembly), variables=variables)
@@ -184,7 +185,9 @@ class Rehearsal:
     def _synth_update(self, update: Update) -> tuple[Edit, list[str]]:
         edit = update.edit(self.scratch)
         words = ("synth", "--quiet", "--output", str(self.scratch / _UPDATE))
-        return edit, self.cli.run(*words, *_context({**self.context, **edit.context}), variables=_EDITED).problems
+        return edit, self.synthesiser.run(
+            *words, *_context({**self.context, **edit.context}), variables=_EDITED
+        ).problems
 
     def _assembled(self) -> list[AssembledStack]:
         return list(assembled(self.assembly))
@@ -200,9 +203,9 @@ class Rehearsal:
         ]
 
     def _places(self) -> list[Environment]:
-        """Return the accounts and regions of the app's stacks. The CLI uses the credentials of the first."""
+        """Return the accounts and Regions of the app's stacks. The CLI deploys with the first, not synthesises."""
         places = sorted({place for _, place in self._stacks()})
-        self.place = places[0]
+        self.place = Environment(account=places[0].account, region=self.place.region)
         self.cli = self._cli_at(self.place)
         return places
 
