@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from support import ROOT
-from ultracluster.cli import app
+from ultracluster.cli import _output, app
 
 PAGE = (ROOT / "docs" / "operations" / "changes.md").read_text()
 SHOWN = [block for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if "guard" in block]
@@ -28,6 +28,8 @@ def test_the_commands_of_the_page_print_what_it_shows(
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "golden").symlink_to(ROOT / "tests" / "golden")
     monkeypatch.chdir(tmp_path)
+    # As on a terminal with 100 columns: in a pipe, a row is one line.
+    monkeypatch.setattr(_output, "_WIDEST", 100)
     printed = ""
     for line in block.splitlines():
         if line.startswith("$ ultracluster "):

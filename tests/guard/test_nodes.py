@@ -306,3 +306,16 @@ def test_the_permissions_of_karpenter_do_not_leave_unnoticed(tmp_path: Path, nam
         refused = "refused. If this is intended, and Karpenter has no nodes any more: --allow Karpenter"
         assert refused in result.output
         assert "before the deployment, run `ultracluster apply FILE` with this file" in result.output
+
+
+def test_names_and_reasons_are_on_one_line_where_no_terminal_has_a_width(tmp_path: Path) -> None:
+    """Logs of CI are searched for them."""
+    name = "LustreFileSystemOfTheTrainingClusterWithALongName0123456789"
+    for file, subnet in (("old.json", "subnet-1"), ("new.json", "subnet-2")):
+        properties = {"FileSystemType": "LUSTRE", "StorageCapacity": 1200, "SubnetIds": [subnet]}
+        template = edited(name, {"Type": "AWS::FSx::FileSystem", "Properties": properties})
+        (tmp_path / file).write_text(json.dumps(template))
+    output = CliRunner().invoke(app, ["guard", str(tmp_path / "old.json"), str(tmp_path / "new.json")]).output
+    table = output.partition("error:")[0].splitlines()
+    assert any(line.startswith(name) for line in table)
+    assert any('changes from "subnet-1" to "subnet-2"; the old one is deleted: no Upd' in line for line in table)

@@ -29,11 +29,11 @@ _FIRST = (
 def print_report(report: "Report") -> None:
     """Print what becomes of data and of nodes."""
     if report.findings:
-        console().print(_table(report.findings))
+        console(wraps=False).print(_table(report.findings))
     if report.nodes:
-        console().print(_table(report.nodes, "node group"))
+        console(wraps=False).print(_table(report.nodes, "node group"))
     if report.in_place:
-        console().print(_table(report.in_place, "noticed by nodes and users"))
+        console(wraps=False).print(_table(report.in_place, "noticed by nodes and users"))
     for name in report.skipped:
         typer.echo(f"skipped: {name} is no template")
     typer.echo(f"{report.summary}.")
