@@ -10,6 +10,7 @@ import pytest
 
 from support.node_boot import Node
 from ultracluster.boot import (
+    LocalScratch,
     LustreClient,
     hyperpod_controller,
     hyperpod_hooks,
@@ -110,6 +111,23 @@ def test_a_script_with_another_checksum_never_runs(node: Node) -> None:
     assert not (node.state / "ran").exists()
 
 
+def test_a_role_that_is_not_ready_costs_no_node(node: Node) -> None:
+    """HyperPod launches a node whose script fails again, and has a cluster fail whose controller does."""
+    publish(node, (ran(node, "boot"), "TERMINATE", ""))
+    aws = node.state / "aws"
+    aws.rename(node.state / "aws-later")
+    aws.write_text(
+        "#!/bin/bash\n"
+        f'echo try >>"{node.state}/tries"\n'
+        f'mapfile -t tries <"{node.state}/tries"\n'
+        f"[ ${{#tries[@]}} -gt 20 ] || {{ echo AccessDenied >&2; exit 254; }}\n"
+        f'exec "{node.state}/aws-later" "$@"\n'
+    )
+    aws.chmod(0o755)
+    assert set_up(node).returncode == 0
+    assert (node.state / "ran").read_text() == "boot \n"
+
+
 def test_a_node_without_a_list_fails(node: Node) -> None:
     (node.state / "parameters.json").write_text("{}")
     result = set_up(node)
@@ -204,6 +222,19 @@ def test_images_stay_on_the_root_volume_without_a_second_one(node: Node) -> None
     assert done.returncode == 0
     assert "/opt/sagemaker is not mounted: images stay on the root volume" in done.stdout
     assert not (node.root / DROP_IN.lstrip("/")).exists()
+
+
+def test_a_node_of_kubernetes_without_its_disks_joins(node: Node) -> None:
+    scratch = LocalScratch().for_hyperpod(INSTANCE_TYPES["p5en.48xlarge"])
+    text = hyperpod_kubernetes_setup(scratch)
+    for file in scratch.files:
+        node.file(file.path, "")
+        text = text.replace(f"cat >{file.path} ", f"cat >{node.root}{file.path} ")
+        text = text.replace(f"chmod {file.mode} {file.path}", f"chmod {file.mode} {node.root}{file.path}")
+    node.says("units/ultracluster-local-scratch.service/broken")
+    node.file("/proc/mounts", "/dev/nvme0n1p1 / xfs rw 0 0\n")
+    assert node.start(node.file("/tmp/train.sh", text), ULTRACLUSTER_PAUSE="0").returncode == 0
+    assert node.calls("systemctl") == ["systemctl enable --now ultracluster-local-scratch.service"]
 
 
 @pytest.mark.parametrize("broken", [False, True])

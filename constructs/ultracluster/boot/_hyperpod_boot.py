@@ -41,9 +41,10 @@ def hyperpod_kubernetes_setup(scratch: NodeSetup | None, *, lustre: NodeBoot | N
         lustre: Files and units of EFA for Lustre. Default: Lustre is mounted over TCP.
     """
     text = scripts.text("hyperpod-kubernetes-setup.sh").replace("@VOLUME@", hyperpod_kubernetes.NODE_VOLUME)
-    text += "" if scratch is None else scratch.shell()
+    # A node whose script fails is launched, and charged, again and again. Without its disks, or over TCP, it can run.
+    if scratch is not None:
+        text += shell(scratch.files, [f"{command} || true" for command in scratch.commands])
     if lustre is not None:
-        # A node whose script fails is launched, and charged, again and again; this one can mount Lustre over TCP.
         text += shell(lustre.files, [f"systemctl enable --now {unit} || true" for unit in lustre.units])
     return text
 

@@ -7,7 +7,8 @@
 # 1.architectures/7.sagemaker-hyperpod-eks/LifecycleScripts/base-config/on_create_main.sh (commit 95b939c of 2026-07-23,
 # read 2026-11-27)
 #
-# Exit code 0: the node can join. Another: HyperPod replaces it.
+# Exit code 0: the node can join. Another: HyperPod launches another node, for which it charges, without limit:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-eks.html (read 2026-11-27)
 set -Eeuo pipefail
 export LC_ALL=C
 

@@ -7,7 +7,9 @@
 # line each. HyperPod runs this once on each new node, as root: https://docs.aws.amazon.com/sagemaker/latest/dg/
 # smcluster-getting-started-slurm-cli.html (read 2026-11-23)
 #
-# Exit code 0: all have run. 1: the list, or a script that must not fail, did; HyperPod then replaces the node.
+# Exit code 0: all have run. 1: the list, or a script that must not fail, did. HyperPod then launches another node, for
+# which it charges, without limit. If it is the controller of a new cluster, the cluster has failed:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html (read 2026-11-27)
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -16,17 +18,18 @@ region=@REGION@
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 log=$root/var/log/provision/ultracluster.log
-pause=${ULTRACLUSTER_PAUSE:-5}
+pause=${ULTRACLUSTER_PAUSE:-10}
 
 log() {
     echo "hyperpod-setup: $*"
     echo "hyperpod-setup: $*" >>"$log"
 }
 
-# Run a command again while it fails: the role and the network of a new node take a while.
+# Run a command again while it fails, for some minutes: the role and the network of a new node take a while, and a
+# failure costs the node, or the cluster.
 again() {
     local try
-    for try in 1 2 3 4 5 6; do
+    for ((try = 1; try <= 30; try++)); do
         ! "$@" || return 0
         log "try $try failed: $*" >&2
         sleep "$pause"

@@ -41,7 +41,7 @@ class Script(Section):
     on_error: Annotated[OnError, w.choice(ON_ERROR, "what happens after an error")] = Field(
         default="TERMINATE",
         description="TERMINATE: the node is terminated, and PCS launches another one; after three of them within "
-        "an hour, a node stays drained. "
+        "an hour, a node stays drained. HyperPod launches and charges without limit. "
         "STOP_SEQUENCE: no further script of the stage runs, and the node stays. CONTINUE: the next one runs.",
     )
     every_boot: t.Flag = Field(default=False, description="Whether it runs again after a reboot.")
