@@ -165,7 +165,11 @@ BAD = [
     ("", "slurm: {health: {replace: 2}}", "HyperPod replaces faulty nodes itself; write health: true"),
     ("", "slurm: {imds: root}", "serve the credentials of the role to all users of a node; write imds: all"),
     ("", "slurm: {login: {type: c7i.2xlarge}}", "slurm.login.type: HyperPod has no ml.c7i.2xlarge"),
-    ("", "slurm: {queues: {train: {max-time: 1 d}}}", "scontrol update PartitionName=train"),
+    (
+        "",
+        "slurm: {queues: {train: {max-time: 1 d}}}",
+        "add it to PartitionName=train in slurm.conf on the controller, then",
+    ),
     (
         "",
         "slurm: {queues: {a-queue: {nodes: [train]}, b-queue: {nodes: [train]}}}",
@@ -446,3 +450,10 @@ def test_a_cluster_of_hyperpod_has_a_controller_node_and_the_addresses_of_its_ca
     assert not cluster.slurm_metrics
     assert [warning.rule for warning in clusterfile.warnings(cluster)].count("hyperpod-quota") == 1
     assert "vcpu-quota" not in [warning.rule for warning in clusterfile.warnings(cluster)]
+
+
+@pytest.mark.parametrize(("strategy", "warned"), [("Overwrite", True), ("Merge", False)])
+def test_warns_that_hyperpod_overwrites_what_the_library_adds_to_slurm_conf(strategy: str, warned: bool) -> None:
+    cluster = clusterfile.loads(FILE + f"hyperpod: {{strategy: {strategy}}}\n", "c.yaml")
+    rules = [warning.rule for warning in clusterfile.warnings(cluster)]
+    assert ("hyperpod-overwrite" in rules) == warned

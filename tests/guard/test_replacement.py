@@ -292,6 +292,22 @@ def test_karpenter_of_hyperpod_is_turned_off_before_it_leaves() -> None:
     assert not refused(off, {"ClusterName": "lyra"}, "AWS::SageMaker::Cluster")
 
 
+def test_another_file_system_is_for_new_instances_of_hyperpod() -> None:
+    def cluster(*storage: dict[str, Any]) -> dict[str, Any]:
+        return {"InstanceGroups": [{"InstanceGroupName": "train", "InstanceStorageConfigs": [*storage]}]}
+
+    known = anywhere("AWS::SageMaker::Cluster")
+    assert known is not None
+    volume = {"EbsVolumeConfig": {"VolumeSizeInGB": "500"}}
+    here, there = ({"FsxLustreConfig": {"DnsName": "a", "MountPath": path}} for path in ("/fsx", "/data"))
+    assert not known.undocumented(cluster(volume, here), cluster(volume, there))
+    assert not known.undocumented(cluster(here), cluster())
+    larger = {"EbsVolumeConfig": {"VolumeSizeInGB": "900"}}
+    assert [*known.undocumented(cluster(volume, here), cluster(larger, here))] == [
+        "InstanceGroups.train.InstanceStorageConfigs"
+    ]
+
+
 def test_checkpoints_in_memory_are_turned_off_before_they_leave() -> None:
     known = anywhere("AWS::SageMaker::Cluster")
     assert known is not None

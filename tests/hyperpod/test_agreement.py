@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -72,3 +73,13 @@ def test_of_the_example_with_a_database_the_controller_alone_reads_the_secret() 
     (cluster,) = (each for each in resources.values() if each["Type"] == "AWS::SageMaker::Cluster")
     executed = {g["InstanceGroupName"]: str(g["ExecutionRole"]) for g in cluster["Properties"]["InstanceGroups"]}
     assert [name for name, role in executed.items() if "ControllerRole" in role] == ["controller"]
+
+
+def test_the_login_command_names_a_node_of_the_group_login() -> None:
+    """The filter of the API takes a part of a name."""
+    created = templates(clusterfile.load(ROOT / "examples" / "hyperpod-slurm.yaml")).values()
+    (output,) = (each["Outputs"]["LoginCommand"] for each in created if "LoginCommand" in each.get("Outputs", {}))
+    command = "".join(part if isinstance(part, str) else "ID" for part in output["Value"]["Fn::Join"][1])
+    (query,) = re.findall(r'--query "([^"]+)"', command)
+    nodes = [{"InstanceGroupName": name, "InstanceId": f"i-{name}"} for name in ("login-gpu", "login")]
+    assert import_module("jmespath").search(query, {"ClusterNodeSummaries": nodes}) == "i-login"

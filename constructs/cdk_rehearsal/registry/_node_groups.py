@@ -124,7 +124,7 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
     """Return the changes of a group of nodes whose effect no page of AWS documents, with the reason.
 
     An existing group of SageMaker HyperPod takes another number of instances and other lifecycle scripts. What becomes
-    of its instances when their volumes, file systems or subnets change is not documented. A group takes another
+    of its instances when their volumes or subnets change is not documented. A group takes another
     training plan, and no page documents whether its instances stay. Checkpoints in memory end when their mode is
     `Disable`.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html
@@ -142,8 +142,19 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
         f"InstanceGroups.{name}.{field}": f"{reason}: add one with another name"
         for name, group in before.items()
         for field, reason in _UNDOCUMENTED.items()
-        if name in after and group.get(field) != after[name].get(field)
+        if name in after and _without_fsx(group.get(field)) != _without_fsx(after[name].get(field))
     }
+
+
+def _without_fsx(value: Any) -> Any:
+    """Return storage of an instance group without file systems of FSx, whose change only new instances have.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html (read
+    2026-11-27)
+    """
+    if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
+        return value
+    return [each for each in value if not any(str(key).startswith("Fsx") for key in each)] or None
 
 
 def _instance_groups(old: Any, new: Any) -> Iterator[tuple[str, str]]:

@@ -125,7 +125,8 @@ class HyperPodSlurmCluster(Construct):
                 f"aws ssm start-session --region {region} --target "
                 f"sagemaker-cluster:{cdk.Fn.select(1, cdk.Fn.split('/', arn))}_{LOGIN}-"
                 f"$(aws sagemaker list-cluster-nodes --region {region} --cluster-name {name} "
-                f"--instance-group-name-contains {LOGIN} --query 'ClusterNodeSummaries[0].InstanceId' --output text)",
+                f"--instance-group-name-contains {LOGIN} --output text "
+                f"--query \"ClusterNodeSummaries[?InstanceGroupName=='{LOGIN}'] | [0].InstanceId\")",
             ),
         ]
         if slurm_jobs(cluster):

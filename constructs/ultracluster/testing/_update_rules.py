@@ -48,7 +48,10 @@ def _hyperpod_scripts(old: _Properties, new: _Properties) -> dict[str, str]:
         return {}
     what = "nodes that start from now on run these scripts, and running nodes keep what they have, mounts included"
     # Jobs that wait, and accounting, are on the disks of a controller.
-    remedy = "" if name.endswith("/controller") else "; to have one state, aws sagemaker batch-replace-cluster-nodes"
+    replaced = (
+        "; to have one state, aws sagemaker batch-replace-cluster-nodes, 25 nodes a call, after an update of the "
+    )
+    remedy = "" if name.endswith("/controller") else f"{replaced}software"
     return {"Value": what + remedy}
 
 

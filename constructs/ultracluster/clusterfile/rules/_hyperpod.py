@@ -32,6 +32,9 @@ _PLAN = error(
 )
 _SCRIPT = error("hyperpod-script", "HyperPod runs scripts once on a new node, after its image has started Slurm.")
 MODE = error("hyperpod-mode", "Some settings of HyperPod are for Slurm, and others for Kubernetes.")
+_OVERWRITES = warning(
+    "hyperpod-overwrite", "A strategy of HyperPod overwrites what the library and the file add to slurm.conf."
+)
 _QUOTA = warning("hyperpod-quota", "On-demand nodes need quotas of SageMaker, which are 0 in a new account.")
 
 # Keys of the section `slurm`, and what takes their place. A key with its default is no request.
@@ -235,8 +238,9 @@ def _check_partitions(draft: Draft) -> Iterator[Problem]:
     partition_of: dict[str, str] = {}
     for name, queue in slurm.queues.items():
         path: Path = ("slurm", "queues", name)
-        label = f"PartitionName={name}"
-        hint = f"partitions have no settings; remove it, and set it on the controller: scontrol update {label}"
+        # What `scontrol update` sets, the next `scontrol reconfigure` undoes: slurm.conf(5), ReconfigFlags.
+        hint = f"partitions have no settings; remove it, and add it to PartitionName={name} in slurm.conf on the "
+        hint += "controller, then run scontrol reconfigure"
         keys = sorted(queue.model_fields_set - {"nodes"})
         yield from refused(_PARTITION, path, queue, dict.fromkeys(keys, hint))
         of_queue = sorted({types[section] for section in queue.nodes if section in types})
@@ -267,6 +271,13 @@ def warn_hyperpod(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     groups = [group for group in cluster.node_groups if group.gpus and isinstance(group.capacity, OnDemand)]
     types = sorted({group.instance_type.name for group in groups})
+    if cluster.hyperpod.strategy == "Overwrite" and (cluster.slurm_settings or cluster.slurm.health):
+        yield (
+            _OVERWRITES,
+            "with strategy: Overwrite, HyperPod writes slurm.conf again when the cluster changes, without "
+            "slurm.settings and what the health checks need: remove strategy, or run `sudo systemctl restart "
+            "ultracluster-hyperpod-settings` on the controller after each update",
+        )
     if types:
         names = ", ".join(f"ml.{name} for cluster usage" for name in types)
         yield (
