@@ -146,6 +146,14 @@ def server() -> Iterator[Server]:
         thread.join()
 
 
+# As nvidia-smi --query prints it.
+FABRIC = """\
+echo "    Fabric"
+echo "        CliqueId                          : 32766"
+echo "        ClusterUUID                       : ${DOMAIN:-00000000-0000-0000-0000-000000000000}"
+"""
+
+
 class Gang:
     """The pods of a gang, each on the node of its number."""
 
@@ -167,7 +175,7 @@ class Gang:
         self.server.bound[f"Bearer token-{index}"] = f"node-{index}"
         tools = self.directory / "bin"
         tools.mkdir(exist_ok=True)
-        (tools / "nvidia-smi").write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100'\n")
+        (tools / "nvidia-smi").write_text(f"#!/bin/sh\necho 'GPU 0: NVIDIA H100'\n{FABRIC}")
         (tools / "nvidia-smi").chmod(0o755)
         return {
             **ENVIRONMENT,
@@ -208,6 +216,9 @@ def test_a_node_with_a_slow_network_is_cordoned_and_the_gang_restarts(tmp_path: 
     (tmp_path / "slow").mkdir()
     (tmp_path / "slow/sitecustomize.py").write_text(SLOW)
     gang.environments[2]["PYTHONPATH"] = str(tmp_path / "slow")
+    # The third is alone in its domain: it is tested over EFA, once the others were tested over NVLink.
+    for index, domain in enumerate(("a", "a", "b")):
+        gang.environments[index]["DOMAIN"] = f"dc6e40c4-d722-4357-9ba6-5291dd46127{domain}"
     for name, node in server.nodes.items():
         node["metadata"] = {
             **node["metadata"],
@@ -221,6 +232,7 @@ def test_a_node_with_a_slow_network_is_cordoned_and_the_gang_restarts(tmp_path: 
     assert "gate: bad node: node-2: all-reduce of 0.000976562 GiB at " in output
     assert list(server.cordoned) == ["node-2"]
     assert server.cordoned["node-2"].startswith("failed: all-reduce of ")
+    assert server.cordoned["node-2"].endswith(", without NVLink between nodes")
     failed = [rule["onExitCodes"]["values"] for rule in GANG_JOB["podFailurePolicy"]["rules"] if "onExitCodes" in rule]
     assert 86 in failed[0]
 

@@ -13,6 +13,9 @@
 # for two nodes, or else against four fifths of the median of the pairs. Each node of a slow pair is tested again, with a
 # node of a good pair: the one that is slow again is bad.
 #
+# The nodes of an UltraServer share an NVLink domain, which is several times as fast as EFA. So the two nodes of a pair are
+# in one domain; then all pairs run once more over EFA alone.
+#
 # It changes no node. It prints `NODE REASON` for each bad node. Exit code 0: the nodes were tested. 1: a test did not run,
 # and the reason is on standard error. 2: wrong usage.
 set -Eeuo pipefail
@@ -52,7 +55,7 @@ read_arguments() {
     [[ $nccl =~ ^(yes|no)$ ]] || usage "--nccl is yes or no, got '$nccl'"
 }
 
-# Print whether this node can be part of a job: `NODE ok`, or `NODE bad REASON`.
+# Print whether this node can be part of a job, `NODE ok` or `NODE bad REASON`, and `NODE domain NAME`.
 check_node() {
     local found=0 device status file problems=""
     found=$(timeout 60 nvidia-smi --format=csv,noheader,nounits --query-gpu=index 2>/dev/null | grep -c '^[0-9]') || true
@@ -70,6 +73,16 @@ check_node() {
         esac
     done
     echo "$SLURMD_NODENAME ${problems:+bad }${problems:-ok}" | sed 's/bad ; /bad /'
+    echo "$SLURMD_NODENAME domain $(domain_of_node)"
+}
+
+# Print the NVLink domain of this node, as NCCL compares it, or none: GPUs whose domain is their node have zeros, or N/A.
+# https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/626 shows the lines (read 2026-11-27).
+domain_of_node() {
+    timeout 60 nvidia-smi --query --id=0 2>/dev/null | awk '
+        $1 == "CliqueId" { clique = $NF }
+        $1 == "ClusterUUID" && $NF ~ /^[0-9a-f-]+$/ && $NF ~ /[1-9a-f]/ { cluster = $NF }
+        END { print cluster == "" ? "none" : cluster "." clique }' || true
 }
 
 # Print the bad nodes of those that the job has.
@@ -85,11 +98,13 @@ check_nodes() {
             echo "$node does not answer within $limit s"
         fi
     done
+    awk '$2 == "domain" { print $1, $3 }' <<<"$answers" >"$here/domains"
 }
 
 # Run the all-reduce on a pair. The verdict is in $here/PAIR.judged, and the bandwidth of the largest in .found.
 run_pair() {
     local first=$1 second=$2 name=$1,$2
+    rm -f "$here/$name.rc"
     NCCL_DEBUG=INFO timeout --kill-after=5 "$limit" srun --nodes=2 --ntasks="$((2 * gpus))" --ntasks-per-node="$gpus" \
         --nodelist="$first,$second" --mpi=pmix --cpu-bind=none --kill-on-bad-exit=1 \
         "$program" -b 2G -e 16G -f 8 -g 1 -c 1 -n 20 >"$here/$name.log" 2>&1 || echo "ended with $?" >"$here/$name.rc"
@@ -123,14 +138,24 @@ median() {
         awk '{ value[NR] = $1 } END { print NR < 3 ? 0 : 0.8 * value[int((NR + 1) / 2)] }'
 }
 
-# Print the slow nodes of those that are given.
+# Print the slow nodes of those that are given. A pair is in one of the domains of `domain`.
 check_pairs() {
-    local pairs=() good=() suspects=() again=() pair node number reason least=0
-    for ((number = 0; number + 1 < $#; number += 2)); do
-        pairs+=("${*:number+1:1},${*:number+2:1}")
+    local pairs=() good=() suspects=() again=() left=() free=() pair node number reason least=0
+    local -A alone=()
+    for node in "$@"; do
+        number=${domain[$node]:-none}
+        if [ -n "${alone[$number]:-}" ]; then
+            pairs+=("${alone[$number]},$node")
+            unset "alone[$number]"
+        else
+            alone[$number]=$node
+        fi
     done
+    [ "${#pairs[@]}" -gt 0 ] || return 0
     # The one that is left over is tested with a node of a good pair.
-    if (($# % 2)); then suspects+=("${*: -1}"); fi
+    for node in "$@"; do
+        if [ "${alone[${domain[$node]:-none}]:-}" = "$node" ]; then suspects+=("$node"); fi
+    done
     run_pairs "${pairs[@]}"
     least=$(median "${pairs[@]}")
     for pair in "${pairs[@]}"; do
@@ -141,48 +166,77 @@ check_pairs() {
         tail -n 5 "$here/${pairs[0]}.log" | sed 's/^/    /' >&2
         return 1
     fi
-    # Each at once with another good one, as far as there are any.
+    # Each at once with another good one of its domain, as far as there are any.
     while [ "${#suspects[@]}" -gt 0 ]; do
-        again=()
-        for ((number = 0; number < ${#suspects[@]} && number < ${#good[@]}; number++)); do
-            again+=("${suspects[number]},${good[number]}")
+        again=() left=() free=("${good[@]}")
+        for node in "${suspects[@]}"; do
+            for number in "${!free[@]}"; do
+                if [ "${domain[$node]:-none}" = "${domain[${free[number]}]:-none}" ]; then
+                    again+=("$node,${free[number]}")
+                    unset "free[$number]"
+                    continue 2
+                fi
+            done
+            left+=("$node")
         done
+        if [ "${#again[@]}" -eq 0 ]; then
+            log "no good pair is in the NVLink domain of ${left[*]}"
+            return 0
+        fi
         run_pairs "${again[@]}"
         for pair in "${again[@]}"; do
             reason=$(slow "$pair")
-            [ -z "$reason" ] || echo "${pair%,*} $reason"
+            [ -z "$reason" ] || echo "${pair%,*} $reason$how"
         done
-        suspects=("${suspects[@]:${#again[@]}}")
+        suspects=("${left[@]}")
     done
 }
 
+# Print the nodes of the arguments that are not in a list of bad ones.
+without() {
+    local bad=$1 node
+    shift
+    for node in "$@"; do grep -q "^$node " <<<"$bad" || echo "$node"; done
+}
+
 main() {
-    local nodes bad type program here rest=() node
+    local nodes bad type program here rest=() node name shared how=""
+    local -A domain=()
     read_arguments "$@"
     if [ "$part" = node ]; then
         check_node
         return
     fi
     : "${SLURM_JOB_NODELIST:?run it in a job}"
+    here=$(mktemp -d)
+    # shellcheck disable=SC2064  # the directory of now
+    trap "rm -rf '$here'" EXIT
     mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
     bad=$(check_nodes) || {
         log "srun started nothing"
         exit 1
     }
     [ -z "$bad" ] || echo "$bad"
-    [ "$nccl" = yes ] && [ "${#nodes[@]}" -gt 1 ] || return 0
-    for node in "${nodes[@]}"; do
-        grep -q "^$node " <<<"$bad" || rest+=("$node")
-    done
+    [ "$nccl" = yes ] || return 0
+    mapfile -t rest < <(without "$bad" "${nodes[@]}")
     [ "${#rest[@]}" -gt 1 ] || return 0
     type=$(cat "$root/etc/ultracluster/instance-type")
     program=$("$judge" --program) || {
         log "no all_reduce_perf on $(uname -n): set NCCL_TEST to one that all nodes have"
         exit 1
     }
-    here=$(mktemp -d)
-    # shellcheck disable=SC2064  # the directory of now
-    trap "rm -rf '$here'" EXIT
+    # Those of two nodes or more: others pair over EFA.
+    shared=$(cut -d ' ' -f 2 "$here/domains" | sort | uniq -d)
+    while read -r node name; do
+        if grep -qxF "$name" <<<"$shared" && [ "$name" != none ]; then domain[$node]=$name; fi
+    done <"$here/domains"
+    bad=$(check_pairs "${rest[@]}")
+    [ -z "$bad" ] || echo "$bad"
+    [ "${#domain[@]}" -gt 0 ] || return 0
+    mapfile -t rest < <(without "$bad" "${rest[@]}")
+    domain=()
+    how=", without NVLink between nodes"
+    export NCCL_MNNVL_ENABLE=0
     check_pairs "${rest[@]}"
 }
 

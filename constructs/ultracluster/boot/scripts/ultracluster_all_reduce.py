@@ -15,11 +15,15 @@ PORT = int(os.environ.get("ULTRACLUSTER_GATE_PORT", 29_600))
 PAIR_SECONDS = float(os.environ.get("ULTRACLUSTER_GATE_LIMIT", 300))
 
 
-def run_pair(address: str, half: int, facts: dict[str, Any]) -> dict[str, Any]:
-    """Run an all-reduce with another pod, a process for each GPU. `half` is 0 for the pod at the address, else 1."""
+def run_pair(address: str, half: int, facts: dict[str, Any], *, nvlink: bool) -> dict[str, Any]:
+    """Run an all-reduce with another pod, a process for each GPU. `half` is 0 for the pod at the address, else 1.
+
+    Without `nvlink` it runs over EFA, also in an NVLink domain:
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-mnnvl-enable (read 2026-11-27)
+    """
     gpus, sizes = max(1, facts["gpus"]), ",".join(map(str, facts["sizes"]))
     command = [sys.executable, __file__, address, str(PORT + 1), str(2 * gpus), sizes]
-    environment = {**os.environ, "NCCL_DEBUG": "INFO"}
+    environment = {**os.environ, "NCCL_DEBUG": "INFO", **({} if nvlink else {"NCCL_MNNVL_ENABLE": "0"})}
     processes = [
         subprocess.Popen([*command, str(half * gpus + gpu), str(gpu)], env=environment, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

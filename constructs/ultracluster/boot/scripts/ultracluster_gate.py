@@ -2,7 +2,8 @@
 
 Each pod looks at its node: GPUs, EFA devices, Lustre over EFA. With ULTRACLUSTER_GATE=nccl, all pairs of pods run an
 all-reduce at once, against the published floor of the type for two nodes, or else against four fifths of the median of
-the pairs. Each pod of a slow pair is tested again, with a pod of a good pair: the one that is slow again is bad.
+the pairs. Each pod of a slow pair is tested again, with a pod of a good pair: the one that is slow again is bad. Where
+nodes share an NVLink domain, the two pods of a pair are in one, and then all pairs run once more over EFA alone.
 
 The pod on a bad node cordons this node, and all pods end with exit code 86: the gang restarts on another node. What
 runs on the node goes on. If more nodes are bad than the limit allows, or no other node is free of a cordon, the gang
@@ -23,19 +24,17 @@ import os
 import pathlib
 import socket
 import ssl
-import statistics
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from ultracluster_all_reduce import PAIR_SECONDS, PORT, run_pair  # type: ignore[import-not-found]  # beside this file
-
-Pair = tuple[int, int]
-Result = dict[str, Any]
+# Beside this file.
+from ultracluster_all_reduce import PAIR_SECONDS, PORT, run_pair  # type: ignore[import-not-found]
+from ultracluster_gate_pairs import Result, judge, nvlink_domain  # type: ignore[import-not-found]
 
 LEFT_OUT = 86
 # Pods of a gang start together, but their nodes may pull an image for some minutes.
@@ -46,8 +45,6 @@ API = "https://kubernetes.default.svc"
 #: Annotation of a node that the gate found bad, and that stays in service.
 BREAKER = "ultracluster/breaker-gate"
 MODE = "/api/v1/namespaces/node-health/configmaps?fieldSelector=metadata.name%3Dhealth-mode"
-_SHARE_OF_MEDIAN = 0.8
-_PAIRS_OF_A_MEDIAN = 3
 
 
 def check_node(facts: dict[str, Any], health: str = HEALTH) -> str:
@@ -71,54 +68,6 @@ def check_node(facts: dict[str, Any], health: str = HEALTH) -> str:
     if status.startswith("failed:") or "over TCP" in status:
         reasons.append(f"Lustre: {status.partition(': ')[2]}")
     return "; ".join(reasons)
-
-
-def judge(
-    pods: Sequence[dict[str, Any]], facts: dict[str, Any], nccl: bool
-) -> Generator[list[Pair], list[Result], dict[int, str]]:
-    """Yield rounds of pairs, receive their results, and return the reasons of bad pods by index.
-
-    A result is {"error": text} or {"rates": {bytes: GB/s}}, with the floors of `facts`, also by bytes.
-    """
-    bad = {pod["index"]: pod["reason"] for pod in pods if pod["reason"]}
-    rest = [pod["index"] for pod in pods if not pod["reason"]]
-    if not nccl or len(rest) < 2:
-        return bad
-    pairs = list(zip(rest[::2], rest[1::2], strict=False))
-    suspects: list[int] = rest[len(pairs) * 2 :]
-    good: list[int] = []
-    results = yield pairs
-    largest = [max(rates.items())[1] for rates in map(_rates, results) if rates]
-    least = _SHARE_OF_MEDIAN * statistics.median(largest) if len(largest) >= _PAIRS_OF_A_MEDIAN else 0
-    for pair, result in zip(pairs, results, strict=True):
-        (suspects if slow(result, facts["floors"], least) else good).extend(pair)
-    if not good:
-        print(f"gate: no pair is good, which shows no bad node: {slow(results[0], facts['floors'], least)}", flush=True)
-        return bad
-    while suspects:
-        again = list(zip(suspects, good, strict=False))
-        results = yield again
-        for (suspect, _), result in zip(again, results, strict=True):
-            if reason := slow(result, facts["floors"], least):
-                bad[suspect] = reason
-        suspects = suspects[len(again) :]
-    return bad
-
-
-def _rates(result: Result) -> dict[int, float]:
-    return {int(size): float(rate) for size, rate in result.get("rates", {}).items()}
-
-
-def slow(result: Result, floors: dict[str, float], least: float) -> str:
-    """Return why a pair is slow, or an empty text."""
-    if "error" in result:
-        return f"all-reduce {result['error']}"
-    rates = _rates(result)
-    for size, rate in rates.items():
-        floor = float(floors.get(str(size), least if size == max(rates) else 0))
-        if rate < floor:
-            return f"all-reduce of {size / 2**30:g} GiB at {rate:.4g} GB/s, below {floor:.4g}"
-    return ""
 
 
 class Gang:
@@ -179,21 +128,22 @@ def tested(gang: Gang, pod: dict[str, Any], facts: dict[str, Any], nccl: bool) -
             if "judge" not in state:
                 state["pods"] = values
                 state["judge"] = judge(values, facts, nccl and all(value["torch"] for value in values))
-                pairs = next(state["judge"])
+                pairs, nvlink = next(state["judge"])
             else:
-                pairs = state["judge"].send(
+                pairs, nvlink = state["judge"].send(
                     [_merged(values[first], values[second]) for first, second in state["pairs"]]
                 )
         except StopIteration as end:
             return {"bad": end.value}
         state["pairs"] = pairs
         address = {pod: state["pods"][pair[0]]["address"] for pair in pairs for pod in pair}
-        return {"pairs": [[pod, address[pod], place] for pair in pairs for place, pod in enumerate(pair)]}
+        places = [[pod, address[pod], place] for pair in pairs for place, pod in enumerate(pair)]
+        return {"pairs": places, "nvlink": nvlink}
 
     reply = gang.exchange(pod, advance)
     while "bad" not in reply:
         places = [place for place in reply["pairs"] if place[0] == gang.index]
-        reply = gang.exchange(run_pair(*places[0][1:], facts) if places else None, advance)
+        reply = gang.exchange(run_pair(*places[0][1:], facts, nvlink=reply["nvlink"]) if places else None, advance)
     return {int(index): reason for index, reason in reply["bad"].items()}
 
 
@@ -266,7 +216,7 @@ def main() -> int:
     torch = importlib.util.find_spec("torch") is not None
     # The first pod reads it, and leads the tests.
     mode = checks_mode() if index == 0 else ""
-    pod = {"index": index, "reason": reason, "address": address, "torch": torch}
+    pod = {"index": index, "reason": reason, "address": address, "torch": torch, "domain": nvlink_domain()}
     bad = tested(gang, pod, facts, nccl and mode != "off")
     # Until here no node was changed. The first pod compares with the limit, once for all.
     verdict, off = gang.exchange(

@@ -1,0 +1,144 @@
+"""The gate of a job on nodes of several UltraServers: srun, NCCL's test and nvidia-smi are programs of the test."""
+
+import os
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from support.nccl_output import output
+from ultracluster.boot import deep_check
+
+GIB = 2**30
+NVLINK, EFA = 700.0, 180.0
+# The last letter of a domain's UUID is that of its nodes: A3 is in domain a. Nodes Hn have none, as those with HGX.
+NVIDIA_SMI = """\
+#!/bin/bash
+if [ "$1" != --query ]; then printf '%s\\n' 0 1 2 3; exit; fi
+name=${SLURMD_NODENAME:0:1}
+name=$(tr A-H a-g0 <<<"$name")
+printf '    Fabric\\n        State                             : Completed\\n'
+printf '        CliqueId                          : %s\\n' "$([ "$name" = 0 ] && echo 0 || echo 32766)"
+printf '        ClusterUUID                       : 00000000-0000-0000-0000-00000000000%s\\n' "$name"
+"""
+# Processes of a node, or the all-reduce of a pair.
+SRUN = """\
+#!/bin/bash
+for word in "$@"; do case $word in --nodelist=*) pair=${word#*=} ;; esac; done
+if [ -z "${pair:-}" ]; then
+    while [[ $1 == --* ]]; do shift; done
+    for node in $NODES; do SLURMD_NODENAME=$node "$@"; done
+    exit
+fi
+first=${pair%,*} second=${pair#*,} speed=efa
+case ${first:0:1}${second:0:1}${NCCL_MNNVL_ENABLE:-2} in AA2 | BB2) speed=nvlink ;; esac
+echo "$pair $speed" >>"$HERE/pairs"
+if grep -qxE "($first|$second) $speed" "$HERE/bad"; then speed=bad; fi
+cat "$HERE/$speed.txt"
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What the gate printed, by node, and the pairs that ran."""
+
+    bad: dict[str, str]
+    pairs: list[str]
+    error: str
+
+
+def gate(here: Path, nodes: Iterable[str], *, bad: Iterable[str] = (), broken: Iterable[str] = ()) -> Result:
+    """Run the gate on nodes, some with bad links over `nvlink` or `efa`, and some of which fail their own checks."""
+    root, names = here / "root", list(nodes)
+    for file in deep_check("p6e-gb200.36xlarge").files:
+        path = root / file.path.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text)
+        path.chmod(int(file.mode, 8))
+    (root / "etc/ultracluster/instance-type").write_text("p6e-gb200.36xlarge\n")
+    for name, speed in (("nvlink", NVLINK), ("efa", EFA), ("bad", 90.0)):
+        (here / f"{name}.txt").write_text(output({2 * GIB: speed, 16 * GIB: speed}, gpus=4))
+    (here / "bad").write_text("".join(f"{line}\n" for line in bad))
+    programs = here / "bin"
+    programs.mkdir()
+    gpus = f'case $SLURMD_NODENAME in {"|".join(broken) or "none"}) [ "$1" = --query ] || {{ echo 0; exit; }} ;; esac'
+    scripts = {
+        "srun": SRUN,
+        "nvidia-smi": NVIDIA_SMI.replace("\n", f"\n{gpus}\n", 1),
+        "scontrol": '#!/bin/sh\nprintf "%s\\n" $NODES\n',
+        "all_reduce_perf": "#!/bin/sh\n",
+    }
+    for name, text in scripts.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    done = subprocess.run(
+        [root / "usr/local/sbin/ultracluster-job-gate", "--gpus", "4", "--efa", "0"],
+        env={
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "ULTRACLUSTER_ROOT": str(root),
+            "SLURM_JOB_NODELIST": "of the job",
+            "NODES": " ".join(names),
+            "NCCL_TEST": str(programs / "all_reduce_perf"),
+            "HERE": str(here),
+        },
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stderr
+    tested = here / "pairs"
+    found = (line.split(" ", 1) for line in done.stdout.splitlines())
+    return Result(bad=dict(found), pairs=tested.read_text().splitlines() if tested.exists() else [], error=done.stderr)
+
+
+def named(letter: str, count: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(1, count + 1)]
+
+
+def test_a_bad_node_leaves_the_healthy_ones_of_two_ultraservers(tmp_path: Path) -> None:
+    """Without A3, a pair across both UltraServers would be slower than four fifths of the median."""
+    result = gate(tmp_path, [*named("A", 6), *named("B", 6)], broken=["A3"])
+    assert result.bad == {"A3": "1 of 4 GPUs are there"}
+    nvlink, efa = ([line for line in result.pairs if line.endswith(kind)] for kind in ("nvlink", "efa"))
+    assert sorted(nvlink) == sorted(
+        ["A1,A2 nvlink", "A4,A5 nvlink", "B1,B2 nvlink", "B3,B4 nvlink", "B5,B6 nvlink", "A6,A1 nvlink"]
+    )
+    # Each of them again, over EFA alone.
+    assert {node for line in efa for node in line.split()[0].split(",")} == {*named("A", 6), *named("B", 6)} - {"A3"}
+
+
+@pytest.mark.parametrize("sizes", [(9, 9), (5, 4)])
+def test_ultraservers_with_an_odd_number_of_nodes_have_no_bad_one(tmp_path: Path, sizes: tuple[int, int]) -> None:
+    result = gate(tmp_path, [*named("A", sizes[0]), *named("B", sizes[1])])
+    assert result.bad == {}
+    assert result.error == ""
+
+
+@pytest.mark.parametrize(("link", "how"), [("nvlink", ""), ("efa", ", without NVLink between nodes")])
+def test_a_slow_link_is_that_of_its_node(tmp_path: Path, link: str, how: str) -> None:
+    result = gate(tmp_path, [*named("A", 5), *named("B", 4)], bad=[f"B2 {link}"])
+    assert list(result.bad) == ["B2"]
+    assert result.bad["B2"].startswith("all-reduce of 16 GiB at 90.00 GB/s, below ")
+    assert result.bad["B2"].endswith(f"the median{how}")
+
+
+def test_nodes_without_a_domain_or_alone_in_theirs_pair_over_efa(tmp_path: Path) -> None:
+    result = gate(tmp_path, named("H", 8), bad=["H7 efa"])
+    assert list(result.bad) == ["H7"]
+    # Once, and both of the slow pair again.
+    assert len(result.pairs) == 4 + 2
+
+
+def test_a_job_with_a_node_of_each_ultraserver_tests_efa(tmp_path: Path) -> None:
+    result = gate(tmp_path, ["A1", "B1", "C1", "D1", "E1", "F1"], bad=["C1 efa"])
+    assert list(result.bad) == ["C1"]
+    assert len(result.pairs) == 3 + 2
+
+
+def test_nodes_whose_domain_has_no_good_pair_are_tested_over_efa(tmp_path: Path) -> None:
+    nodes = [*named("A", 6), "B1", "B2"]
+    result = gate(tmp_path, nodes, bad=["B1 nvlink", "B1 efa"])
+    assert list(result.bad) == ["B1"]
+    assert result.error == "job-gate: no good pair is in the NVLink domain of B1 B2\n"
