@@ -42,7 +42,7 @@ cat "$HERE/$speed.txt"
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What the gate printed, by node, and the pairs that ran."""
+    """Reasons of bad nodes, and the pairs that ran."""
 
     bad: dict[str, str]
     pairs: list[str]
@@ -89,8 +89,8 @@ def gate(here: Path, nodes: Iterable[str], *, bad: Iterable[str] = (), broken: I
     )
     assert done.returncode == 0, done.stderr
     tested = here / "pairs"
-    found = (line.split(" ", 1) for line in done.stdout.splitlines())
-    return Result(bad=dict(found), pairs=tested.read_text().splitlines() if tested.exists() else [], error=done.stderr)
+    rows = (line.split(" ", 1) for line in done.stdout.splitlines())
+    return Result(bad=dict(rows), pairs=tested.read_text().splitlines() if tested.exists() else [], error=done.stderr)
 
 
 def named(letter: str, count: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which pods of a gang on several UltraServers are bad, by the rates of their pairs."""
+"""Bad pods of a gang on several UltraServers, found by the rates of their pairs."""
 
 import importlib
 import sys

@@ -17,6 +17,7 @@ fail() { echo "$*"; exit 2; }
 scontrol() { echo "scontrol $*"; }
 run_on_nodes() { "$PYTHON" "$RUN_PROGRAM" "$@"; }
 run_is_given=yes requested=no checkpoint_seconds=1
+source "$PROGRESS"
 source "$RESUME"
 train "$PROGRAM"
 """
@@ -55,9 +56,11 @@ class Job:
     Args:
         directory: Directory of the test.
         text: The program.
+        code: Its exit code.
     """
 
-    def __init__(self, directory: Path, text: str) -> None:
+    def __init__(self, directory: Path, text: str, code: int = 1) -> None:
+        self.code = code
         (directory / "metrics").mkdir()
         self.program, self.run = directory / "train.py", directory / "run"
         self.program.write_text(text)
@@ -72,13 +75,14 @@ class Job:
         environment = {
             **os.environ,
             **{"PYTHON": str(BIN / "python"), "RESUME": str(SCRIPTS / "workloads/slurm/resume.sh")},
+            **{"PROGRESS": str(SCRIPTS / "boot/scripts/ultracluster_progress.sh")},
             **{"RUN_PROGRAM": str(SCRIPTS / "boot/scripts/ultracluster_run.py"), "PROGRAM": str(self.program)},
             **{"RUN": str(self.run), "ULTRACLUSTER_JOB_METRICS": str(self.run.parent / "metrics"), "RANK": "0"},
             **{"SLURM_JOB_NAME": "pretrain", "SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1"},
             **{"SLURM_RESTART_COUNT": str(restarts), "SAVES": "yes" if saves else ""},
         }
         done = subprocess.run(["bash", "-c", START], env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 1, done.stderr
+        assert done.returncode == self.code, done.stderr
         return "scontrol requeue 7" in done.stdout
 
 
@@ -88,6 +92,26 @@ def test_a_program_that_reports_no_steps_queues_again_after_a_newer_checkpoint_a
     job = Job(tmp_path, text)
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same error, and no newer checkpoint"
+
+
+# torchrun ends the other processes of a failed job.
+ENDED = """\
+import os, pathlib, torch
+weight = torch.nn.Parameter(torch.ones(1))
+weight.grad = torch.ones(1)
+torch.optim.SGD([weight], lr=0.1).step()
+if os.environ["SAVES"]:
+    pathlib.Path(os.environ["RUN"], "model.pt").write_text("")
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(tmp_path: Path) -> None:
+    """Its process looks for checkpoints every half minute only."""
+    job = Job(tmp_path, ENDED, code=137)
+    assert job.starts(saves=True)
+    assert not job.starts(restarts=1), "the same end, and no newer checkpoint"
+    assert job.starts(restarts=1, saves=True)
 
 
 @pytest.mark.parametrize(("restarts", "again"), [(2, True), (3, False)])

@@ -9,6 +9,8 @@ from ultracluster.workloads._workload import Family, Form
 
 # Of jobs that start again.
 RESUMES = ("--requeue", "--open-mode=append")
+# A file of `boot`, of the same name in pods of gangs.
+PROGRESS = "ultracluster_progress.sh"
 # Of these, tasks run in a container.
 CONTAINER = ("image.sh", "metrics.sh", "common.sh")
 # The same, with packages that the image lacks.

@@ -14,7 +14,7 @@ from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 from ultracluster.workloads._slurm_arguments import arguments, overrides, requires
-from ultracluster.workloads._slurm_form import SlurmForm
+from ultracluster.workloads._slurm_form import PROGRESS, SlurmForm
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload, software_versions
 
@@ -286,6 +286,9 @@ def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
 
 @cache
 def _body(name: str) -> str:
-    path = name if "/" in name else f"slurm/{name}"
-    text = resources.files(__package__).joinpath(*path.split("/")).read_text(encoding="utf-8")
+    if name == PROGRESS:
+        text = scripts.text(name)
+    else:
+        path = name if "/" in name else f"slurm/{name}"
+        text = resources.files(__package__).joinpath(*path.split("/")).read_text(encoding="utf-8")
     return text.removeprefix("# shellcheck shell=bash\n")

@@ -247,6 +247,7 @@ set -euo pipefail
 fail() {{ echo "$1"; exit 1; }}
 run_on_nodes() {{ srun bash -c "$1"; }}
 run_is_given=yes requested=no checkpoint_seconds=600 RUN={run}
+{progress}
 {resume}
 train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
 """
@@ -255,7 +256,8 @@ train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
 def submit(slurm: RealSlurm, name: str, ends: str) -> tuple[str, Path]:
     run, script = slurm.directory / "fsx" / name, slurm.directory / f"{name}.sh"
     resume = (ROOT / "constructs/ultracluster/workloads/slurm/resume.sh").read_text()
-    script.write_text(FAILING.format(run=run, resume=resume, ends=ends))
+    progress = (ROOT / "constructs/ultracluster/boot/scripts/ultracluster_progress.sh").read_text()
+    script.write_text(FAILING.format(run=run, progress=progress, resume=resume, ends=ends))
     options = ("--parsable", "--requeue", "--open-mode=append", f"--output={run}.log", "--nodes=1")
     return slurm.run("sbatch", *options, f"--partition={slurm.cluster.queues[0].name}", str(script)), run
 

@@ -11,8 +11,10 @@
 # After a requested end, the program is not complete, but its exit code is 0: Kubernetes gets exit code 85 instead,
 # which restarts the gang, as 86 does. So it does for a program that failed after a step that no attempt before reached,
 # or a newer checkpoint: a GPU or a node that fails ends it like an error of its own, which comes back before it.
-# ULTRACLUSTER_JOB_STATE: file with the highest step, and the time of the newest checkpoint if steps are counted.
+# ULTRACLUSTER_JOB_STATE: file with the highest step, and the time of a checkpoint if steps are counted.
 set -euo pipefail
+# shellcheck source=/dev/null  # beside this file
+source "${BASH_SOURCE[0]%/*}/ultracluster_progress.sh"
 requested=${CHECKPOINT_REQUEST:-}.requested failed=${CHECKPOINT_REQUEST:-}.failed
 
 # NVIDIA's NeMo image has EFA's plugin where NCCL does not look, beside one for InfiniBand, and runs over TCP otherwise:
@@ -21,25 +23,6 @@ over_efa() {
   local libraries=/opt/amazon/aws-ofi-nccl/lib
   if [ -d "$libraries" ]; then
     export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib:${LD_LIBRARY_PATH:-}
-  fi
-}
-
-# A number of the state, or the default: `step`, the highest of all attempts, or `checkpoint`, the time of the newest one.
-state() {
-  local text=""
-  [ ! -r "${ULTRACLUSTER_JOB_STATE:-}" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
-  [[ $text =~ \"$1\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo "$2"
-}
-
-# Only counted steps have the time of a checkpoint: each attempt counts on from the highest step, so its error itself
-# would be progress.
-progressed() {
-  local newest
-  newest=$(state checkpoint none)
-  if [ "$newest" = none ]; then
-    [ "$(state step 0)" -gt "$1" ]
-  else
-    [ "$newest" -gt "$2" ]
   fi
 }
 
@@ -71,7 +54,8 @@ case $1 in
       rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
     fi
     over_efa
-    code=0 step=$(state step 0) checkpoint=$(state checkpoint 0)
+    code=0
+    start_progress
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?
     fi
@@ -82,8 +66,8 @@ case $1 in
     fi
     if [ "$code" -ne 0 ]; then
       touch "$failed"
-      if [ "$code" -ne 86 ] && progressed "$step" "$checkpoint"; then
-        echo "exit code $code after step $(state step 0), from $step: the gang restarts" >&2
+      if [ "$code" -ne 86 ] && progressed; then
+        echo "exit code $code after step $(state step 0), from $first_step: the gang restarts" >&2
         code=85
       fi
     elif [ -e "$requested" ]; then

@@ -19,27 +19,6 @@ rm -f "$CHECKPOINT_REQUEST"
 interrupted=no
 trap 'requested=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
-# A number of the state, or the default: `step`, the highest of all starts, or `checkpoint`, the time of the newest one.
-state() {
-    local text=""
-    [ ! -r "$ULTRACLUSTER_JOB_STATE" ] || text=$(<"$ULTRACLUSTER_JOB_STATE")
-    [[ $text =~ \"$1\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo "$2"
-}
-
-# Only counted steps have the time of a checkpoint: each start counts on from the highest step, so its error itself would
-# be progress. Such a program may keep its checkpoints elsewhere: it queues again three times.
-progressed() {
-    local newest
-    newest=$(state checkpoint none)
-    if [ "$newest" = none ]; then
-        [ "$(state step 0)" -gt "$1" ]
-    elif [ "$newest" = 0 ]; then
-        [ "$(state step 0)" -gt 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]
-    else
-        [ "$newest" -gt "$2" ]
-    fi
-}
-
 # Slurm 24.05 and newer requeue a job that they preempt, and that ends in the grace time. One that also requeues itself
 # would be requeued once more at its next end: GRACE_PREEMPT in src/slurmctld/proc_req.c and job_mgr.c of
 # https://github.com/SchedMD/slurm, tag slurm-25-11-7-1 (read 2026-11-27).
@@ -53,12 +32,18 @@ requeue() {
     scontrol requeue "$SLURM_JOB_ID"
 }
 
+# A program whose steps are counted may keep its checkpoints elsewhere: it queues again three times.
+has_checkpoints_elsewhere() {
+    [ "$(state checkpoint none)" != none ] && [ "$(newest_checkpoint)" -eq 0 ] && [ "$(state step 0)" -gt 0 ] &&
+        [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]
+}
+
 # A GPU or a node that fails ends the program like an error of its own, and Slurm requeues lost nodes alone. After a step
 # that no start before reached, or a newer checkpoint, the job queues again; an error of its own comes back before it.
 #
 # A trap runs only once `wait` is interrupted, and the step goes on.
 train() {
-    local code step checkpoint
+    local code
     if [ "$requested" = yes ]; then
         # A time limit that is shorter than the preparation would requeue it for ever.
         if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
@@ -68,7 +53,7 @@ train() {
         fi
         touch "$CHECKPOINT_REQUEST"
     fi
-    step=$(state step 0) checkpoint=$(state checkpoint 0)
+    start_progress
     echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     run_on_nodes "$@" &
     while true; do
@@ -77,8 +62,8 @@ train() {
         [ "$interrupted" = yes ] || break
         interrupted=no
     done
-    if [ "$code" -ne 0 ] && progressed "$step" "$checkpoint"; then
-        echo "$SLURM_JOB_NAME: exit code $code after step $(state step 0), from $step: the job queues again"
+    if [ "$code" -ne 0 ] && { progressed || has_checkpoints_elsewhere; }; then
+        echo "$SLURM_JOB_NAME: exit code $code after step $(state step 0), from $first_step: the job queues again"
         requeue
     elif [ "$requested" = yes ] && [ "$code" -eq 0 ]; then
         requeue
