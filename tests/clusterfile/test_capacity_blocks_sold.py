@@ -46,3 +46,17 @@ def test_does_not_warn_where_the_table_has_it(type: str, region: str, zone: str)
 def test_govcloud_warns_of_what_it_does_not_sell() -> None:
     result = warned("p5.48xlarge", "us-gov-west-1", "usgw1-az1")
     assert {"not-offered", "capacity-block-not-sold"} <= result.keys()
+
+
+@pytest.mark.parametrize(("system", "warns"), [("", False), ("m7i.4xlarge", True), ("m6i.4xlarge", False)])
+def test_a_system_node_that_the_region_lacks_is_named(system: str, warns: bool) -> None:
+    text = "\n".join(
+        [
+            *("name: north", "region: cn-north-1", "zone: cnn1-az1", "orchestrator: kubernetes"),
+            f"kubernetes: {{system: {{{f'type: {system}' if system else ''}}}}}",
+            "nodes: {train: {type: p4d.24xlarge, count: 2, capacity: on-demand}}",
+            "observability: {profile: none}",
+        ]
+    )
+    messages = {item.rule: item.message for item in warnings(loads(text, "c.yaml"))}
+    assert ("m7i.4xlarge in cn-north-1 (but m6i.4xlarge)" in messages.get("not-offered", "")) == warns

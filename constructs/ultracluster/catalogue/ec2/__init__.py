@@ -36,6 +36,7 @@ from ultracluster.catalogue.ec2._nvlink import nvlinks as nvlinks
 from ultracluster.catalogue.ec2._offerings import CAPACITY_BLOCKS as CAPACITY_BLOCKS
 from ultracluster.catalogue.ec2._offerings import OFFERED as OFFERED
 from ultracluster.catalogue.ec2._offerings import READ_ON as READ_ON
+from ultracluster.catalogue.ec2._offerings import WITHOUT_M7I as WITHOUT_M7I
 from ultracluster.catalogue.ec2._offerings import default_type as default_type
 from ultracluster.catalogue.ec2._offerings import offered_in as offered_in
 from ultracluster.catalogue.ec2._partitions import domain_of as domain_of

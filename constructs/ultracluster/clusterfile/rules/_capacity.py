@@ -1,12 +1,13 @@
 """Rules of capacity: images, reservations, quotas."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ultracluster.catalogue.ec2 import (
     CAPACITY_BLOCKS,
     INSTANCES_IN_CAPACITY_BLOCKS,
     OFFERED,
     READ_ON,
+    WITHOUT_M7I,
     is_local_zone,
     offered_in,
     region_of_zone,
@@ -38,7 +39,7 @@ _IMEX_PROLOG = warning(
 _SPOT_ROLE = warning(
     "spot-role", "Spot needs a service-linked role, which an account has after its first Spot request."
 )
-_NOT_OFFERED = warning("not-offered", "A GPU type is not known to be offered in its zone.")
+_NOT_OFFERED = warning("not-offered", "A type is not known to be offered in its zone or Region.")
 _BLOCK_NOT_SOLD = warning(
     "capacity-block-not-sold",
     "A GPU type is not known to be available as a Capacity Block in its Region or Local Zone.",
@@ -90,7 +91,7 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"released; pin one for production: "
             f"{cluster.traits.pin}",
         )
-    yield from _offered(groups)
+    yield from _offered(cluster, groups)
     yield from _blocks_sold(groups)
     yield from _reservations(groups)
     spot = _sections(group for group in groups if isinstance(group.capacity, Spot))
@@ -110,7 +111,7 @@ def warn_capacity(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     yield from _quotas(cluster)
 
 
-def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
+def _offered(cluster: ClusterFile, groups: Sequence[NodeGroup]) -> Iterator[tuple[Rule, str]]:
     # The copy of the zones has none of GovCloud; the table of Capacity Blocks has its Regions.
     unknown = dict.fromkeys(
         (group.instance_type.name, group.zone)
@@ -118,17 +119,21 @@ def _offered(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
         if group.zone not in OFFERED.get(group.instance_type.name, (group.zone,))
         and not (_place(group.zone).startswith("us-gov-") and _block_sold(group.instance_type.name, group.zone))
     )
-    if not unknown:
-        return
     words = []
     for name, zone in unknown:
         near = offered_in(name, zone.split("-")[0])
         words.append(f"{name} in {zone}" + (f" (but in {listed(near)})" if near else ""))
-    yield (
-        _NOT_OFFERED,
-        f"not known to be offered on {READ_ON}: {'; '.join(words)}; list them: aws ec2 "
-        "describe-instance-type-offerings --location-type availability-zone-id",
-    )
+    if cluster.region in WITHOUT_M7I:
+        named = [group.instance_type.name for group in groups]
+        named += [cluster.service_type.name] if cluster.service_count else []
+        older = [name for name in dict.fromkeys(named) if name.startswith("m7i.")]
+        words += [f"{name} in {cluster.region} (but {name.replace('m7i.', 'm6i.')})" for name in older]
+    if words:
+        yield (
+            _NOT_OFFERED,
+            f"not known to be offered on {READ_ON}: {'; '.join(words)}; list them: aws ec2 "
+            "describe-instance-type-offerings --location-type availability-zone-id",
+        )
 
 
 def _blocks_sold(groups: Iterable[NodeGroup]) -> Iterator[tuple[Rule, str]]:
