@@ -111,7 +111,7 @@ main() {
     # On AWS PCS; HyperPod runs no scripts of the cluster file.
     [ ! -x "$bin-boot-guard" ] || "$bin-boot-guard" --scripts 8>&-
     [ ! -e "$run/health/script" ] || refuse script 1
-    # The node has read no users yet: no job of theirs starts.
+    # The node has read no users yet: Slurm starts none of their jobs.
     if grep -qs '^failed' "$run/health/users"; then refuse users 1; fi
     if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex "$?"; fi
 }
