@@ -78,6 +78,9 @@ HYPERPOD = SLURM.replace("slurm", "hyperpod-slurm")
 KUBERNETES = SLURM.replace("slurm", "kubernetes")
 MOVED = ("home: {}", "home: {mount: /users}")
 NO_HOME = (", home: {}", "")
+NO_SERVER = (", home: {type: nfs, existing: {server: nas.example.com, path: /homes}}", "")
+SERVER = SLURM.replace(", home: {}", NO_SERVER[0])
+NO_LUSTRE = ("lustre: {throughput: 4 GB/s}, ", "")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,9 @@ NO_HOME = (", home: {}", "")
         (HYPERPOD, HYPERPOD.replace(*MOVED), "HomeDirectory", "replace all nodes but the controller"),
         (SLURM.replace(*NO_HOME), SLURM, "HomeDirectory", "each node had them on its own disks, which leave with it"),
         (SLURM, SLURM.replace("4 GB/s", "4 GB/s, mount: /shared"), "MountCommand", "mount it at /shared, and no more"),
+        (SLURM, SLURM.replace(*NO_HOME), "HomeDirectory", "mount it at /home, and what has /home in it does not find"),
+        (SERVER, SERVER.replace(*NO_SERVER), "HomeDirectory", "Homes are on the disks of each node from now on"),
+        (SLURM, SLURM.replace(*NO_LUSTRE), "MountCommand", "nodes no longer mount it at /fsx, and what has /fsx"),
     ],
 )
 def test_a_path_that_moves_is_named(
@@ -113,9 +119,7 @@ def test_a_cluster_without_nodes_has_no_homes_on_their_disks() -> None:
     assert "on its own disks" in finding.causes[0].reason
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [(SLURM, SLURM), (SLURM, SLURM.replace(*NO_HOME)), (KUBERNETES, KUBERNETES.replace(*MOVED))]
-)
+@pytest.mark.parametrize(("old", "new"), [(SLURM, SLURM), (KUBERNETES, KUBERNETES.replace(*MOVED))])
 def test_no_path_moves_in_another_edit(check: Check, tmp_path: Path, old: str, new: str) -> None:
     (tmp_path / "old.yaml").write_text(old)
     (tmp_path / "edit.yaml").write_text(new)

@@ -19,7 +19,7 @@ _STAYS = {
 
 
 def with_moved_mounts(report: "Report", cluster: "ClusterFile", old: Templates, new: Templates) -> "Report":
-    """Return the report with a finding for each file system that nodes of Slurm mount at another path, or first mount.
+    """Return the report with a finding for each file system that nodes of Slurm mount elsewhere, first or no longer.
 
     Pods of Kubernetes have the paths of their own job files.
 
@@ -35,8 +35,8 @@ def with_moved_mounts(report: "Report", cluster: "ClusterFile", old: Templates, 
         return report
     findings = []
     nodes = any(it.get("Type") in _NODES for side in old.values() for it in side.get("Resources", {}).values())
-    for stack, template in new.items():
-        before, after = (side.get("Outputs", {}) for side in (old.get(stack, {}), template))
+    for stack in dict.fromkeys([*old, *new]):
+        before, after = (side.get(stack, {}).get("Outputs", {}) for side in (old, new))
         for id in (_COMMAND, _HOME):
             if text := _effect(id, before, after, cluster, nodes=nodes):
                 cause = Cause(fate=Fate.UPDATED, property="Value", reason=text)
@@ -55,6 +55,10 @@ def _effect(
             f"nodes mount it at {new}, and no more at {old}: the files stay, and what has {old} in it does not find "
             "them, such as directories and outputs of jobs that wait, virtual environments and links"
         )
+    elif nodes and old and not new:
+        text = f"nodes no longer mount it at {old}, and what has {old} in it does not find its files"
+        if id == _HOME:
+            text += ". Homes are on the disks of each node from now on, which leave with it"
     # An earlier release wrote no directory beside the id. A deployment that stopped early has no nodes yet.
     elif nodes and id == _HOME and new and not old and "HomeFileSystemId" not in before:
         text = (
