@@ -1,6 +1,8 @@
 """After an error, a job queues again if it is further than before: the script of job files around real programs."""
 
+import ast
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -112,6 +114,16 @@ def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(tmp_pa
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same end, and no newer checkpoint"
     assert job.starts(restarts=1, saves=True)
+
+
+def test_the_script_looks_for_the_same_files_as_the_process() -> None:
+    program = (SCRIPTS / "boot/scripts/ultracluster_run.py").read_text()
+    script = (SCRIPTS / "boot/scripts/ultracluster_progress.sh").read_text()
+    (names,) = re.findall(r"_CHECKPOINTS = (\(.*\))", program)
+    (pattern,) = re.findall(r"-regex '(.*?)'", script)
+    assert pattern == rf".*\.({'|'.join(name.removeprefix('.') for name in ast.literal_eval(names))})"
+    (levels,) = re.findall(r"_LEVELS = (\d+)", program)
+    assert f"-maxdepth {levels} " in script
 
 
 @pytest.mark.parametrize(("restarts", "again"), [(2, True), (3, False)])
