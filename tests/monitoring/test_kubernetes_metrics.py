@@ -19,6 +19,7 @@ from ultracluster.catalogue.schedulers._eks import DEFAULT_VERSION
 from ultracluster.cli import app
 from ultracluster.kubernetes import HelmRelease, platform, platform_of
 from ultracluster.kubernetes import _kueue as kueue
+from ultracluster.kubernetes._charts import CHARTS
 from ultracluster.monitoring import collector_objects
 from ultracluster.monitoring.collectors import (
     NAMESPACE,
@@ -170,6 +171,18 @@ def test_prometheus_takes_the_clusters_agent_but_for_the_discovery_that_debian_l
     command = ["promtool", "check", "config", "--agent", str(tmp_path / "agent.yaml")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_agent_does_not_hold_the_pods_of_daemonsets() -> None:
+    """A node has twenty of them, and a pod takes 30 KiB: all pods of two thousand nodes exceed its memory."""
+    to = RemoteWrite(region="us-east-2", url=URL)
+    (config,) = of_kind(cluster_objects(cluster="tiny", to=to), "ConfigMap")
+    jobs = {job["job_name"]: job for job in yaml.safe_load(config["data"]["agent.yaml"])["scrape_configs"]}
+    discovered = {name: job["kubernetes_sd_configs"] for name, job in jobs.items() if "kubernetes_sd_configs" in job}
+    assert discovered == {
+        "kueue": [{"role": "endpoints", "namespaces": {"names": [CHARTS["kueue"].namespace]}}],
+        "workloads": [{"role": "pod", "selectors": [{"role": "pod", "label": "!pod-template-generation"}]}],
+    }
 
 
 def test_kube_state_metrics_is_built_for_the_version_of_kubernetes_that_a_cluster_gets() -> None:

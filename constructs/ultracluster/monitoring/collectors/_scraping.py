@@ -22,6 +22,13 @@ KUBE_STATE_METRICS = (
     *("kube_node_annotations", "kube_node_status_condition", "kube_node_spec_unschedulable"),
     *("kube_pod_status_phase", "kube_pod_labels"),
 )
+# What the agent holds of the pods of a cluster: those of Kueue, and those that no DaemonSet creates. Each node has
+# twenty of DaemonSets, which the controller labels; the API server selects by labels, and not by annotations.
+# https://github.com/kubernetes/kubernetes, pkg/controller/daemon/util/daemonset_util.go (read 2026-11-27)
+_AGENT_DISCOVERY: dict[str, dict[str, Any]] = {
+    "kueue": {"namespaces": {"names": ["kueue-system"]}},
+    "workloads": {"selectors": [{"role": "pod", "label": "!pod-template-generation"}]},
+}
 #: Annotations of a node that a check found bad, and that stays in service: one for each check.
 BREAKER_ANNOTATIONS = tuple(f"ultracluster/breaker-{check}" for check in NODE_CHECKS)
 #: Labels of pods that kube-state-metrics exports.
@@ -63,7 +70,10 @@ def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
         "static_configs": [{"targets": [f"127.0.0.1:{KUBE_STATE_PORT}"], "labels": {"cluster": cluster}}],
         "metric_relabel_configs": relabelling(_KUBE_STATE, profile),
     }
-    return [state, *_queues_and_workloads(cluster, profile)]
+    jobs = _queues_and_workloads(cluster, profile)
+    for job in jobs:
+        job["kubernetes_sd_configs"][0] |= _AGENT_DISCOVERY[job["job_name"]]
+    return [state, *jobs]
 
 
 def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
