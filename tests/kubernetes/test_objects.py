@@ -191,13 +191,19 @@ def test_every_device_plugin_runs_on_the_types_of_the_cluster_and_tolerates_thei
     everywhere = [{"operator": "Exists"}]
     efa = {group.instance_type.name for group in item.nodes if item.efa_way(group)}
     served: set[str] = set()
+    # One at a time by default, which a thousand nodes never finish.
+    tenth = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}}
+    if "gpu-operator" in values:
+        assert values["gpu-operator"]["daemonsets"]["rollingUpdate"] == tenth["rollingUpdate"]
     for name in ("aws-efa-k8s-device-plugin", "aws-dranet"):
         if name in values:
             assert values[name]["tolerations"] == everywhere
+            assert values[name]["updateStrategy"] == tenth
             served |= set(values[name]["supportedInstanceLabels"]["values"])
     assert served == efa
     if "nvidia-device-plugin" in values:
         assert values["nvidia-device-plugin"]["tolerations"] == everywhere
+        assert values["nvidia-device-plugin"]["updateStrategy"] == tenth
         chosen = json.dumps(values["nvidia-device-plugin"]["affinity"])
         assert all(group.instance_type.name in chosen for group in item.gpu_groups)
         assert "pci-10de" not in chosen

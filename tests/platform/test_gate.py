@@ -1,4 +1,4 @@
-"""Lines of the gate about collectors of metrics, and about nodes of the system."""
+"""Lines of the gate about device plugins, collectors of metrics, and nodes of the system."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 from support.kubernetes_double import node
 from support.platform_runs import Run, bundle
+from ultracluster.platform._bundle import Bundle
 
 #: Without those of the bundle.
 NAMESPACE = "collected"
@@ -69,4 +70,62 @@ def test_a_lost_node_of_the_system_fails_no_deployment() -> None:
     of = replace(bundle(), metrics=NAMESPACE)
     assert run.apply(of, allow_unhealthy=True)
     assert "missing: ip-10-0-0-100: pod node-metrics-ip-10-0-0-100: its node does not answer" in run.lines
+    assert not run.apply(of)
+
+
+def of_devices(run: Run, name: str, namespace: str, *, release: str | None, updated: int, generation: int = 2) -> None:
+    """A DaemonSet on 64 nodes."""
+    metadata = {"name": name, "namespace": namespace, "generation": generation}
+    if release:
+        metadata["annotations"] = {"meta.helm.sh/release-name": release}
+    counts = {"desiredNumberScheduled": 64, "updatedNumberScheduled": updated, "observedGeneration": 2}
+    template = {"spec": {"containers": [{"image": "plugin"}]}}
+    run.put(
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": {"template": template}}
+        | {"status": counts}
+    )
+
+
+def with_plugins() -> Bundle:
+    """The bundle of the double, with releases of devices."""
+    of = bundle()
+    chart = next(release for release in of.releases if release.chart is not None)
+    efa = replace(chart, name="aws-efa-k8s-device-plugin", namespace="kube-system", phase="devices")
+    operator = replace(chart, name="gpu-operator", namespace="gpu-operator", phase="devices")
+    return replace(of, releases=(*of.releases, efa, operator))
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace", "release", "updated", "generation", "behind"),
+    [
+        ("efa", "kube-system", "aws-efa-k8s-device-plugin", 63, 2, 1),
+        ("efa", "kube-system", "aws-efa-k8s-device-plugin", 64, 3, 64),
+        ("efa", "kube-system", "aws-efa-k8s-device-plugin", 64, 2, 0),
+        ("aws-node", "kube-system", None, 10, 2, 0),
+        ("other", "kube-system", "other", 10, 2, 0),
+        ("nvidia-device-plugin-daemonset", "gpu-operator", None, 10, 2, 54),
+    ],
+)
+def test_the_gate_waits_for_the_new_version_of_device_plugins(
+    name: str, namespace: str, release: str | None, updated: int, generation: int, behind: int
+) -> None:
+    """The devices are allocatable by the old version too."""
+    run = Run(*(node(index, "train") for index in range(64)))
+    of = with_plugins()
+    assert run.apply(of)
+    of_devices(run, name, namespace, release=release, updated=updated, generation=generation)
+    assert run.apply(of, allow_unhealthy=True) is (behind == 0)
+    line = f"missing: DaemonSet {namespace}/{name}: {behind} pods have the old version"
+    assert (line in run.lines) is (behind > 0)
+
+
+def test_an_old_pod_of_a_lost_node_fails_no_deployment() -> None:
+    run = Run(*(node(index, "train") for index in range(64)))
+    of = with_plugins()
+    assert run.apply(of)
+    of_devices(run, "efa", "kube-system", release="aws-efa-k8s-device-plugin", updated=63)
+    lost = run.cluster.objects["Node", "", "ip-10-0-0-5"]
+    lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting"}]
+    assert run.apply(of, allow_unhealthy=True)
+    assert "gate: efa: 63 of 64 pods have the new version" in run.lines
     assert not run.apply(of)

@@ -22,6 +22,11 @@ CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
 #: The device class that NVIDIA's DRA driver makes.
 GPU_CLASS = "gpu.nvidia.com"
 _EVERYWHERE = [{"operator": "Exists"}]
+# By default one pod at a time is replaced, and none while a node is lost: with a thousand nodes, never all of them.
+# A pod that starts again ends no job. NVIDIA's DRA driver has 100% by default.
+# https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/ (read 2026-11-27)
+_MOST_UNAVAILABLE = "10%"
+_UPDATE = {"rollingUpdate": {"maxUnavailable": _MOST_UNAVAILABLE}, "type": "RollingUpdate"}
 
 
 def device_releases(platform: Platform) -> list[HelmRelease]:
@@ -123,6 +128,7 @@ def _efa_values(platform: Platform, image: str, groups: list[PlatformNodes]) -> 
         # One key: a second would be a term of its own in the chart's affinity, and terms are alternatives.
         "supportedInstanceLabels": {"keys": ["node.kubernetes.io/instance-type"], "values": _types(groups)},
         "tolerations": _EVERYWHERE,
+        "updateStrategy": _UPDATE,
     }
     if registry := registries.eks_registry(platform.region):
         values["image"] = {"repository": f"{registry}/eks/{image}"}
@@ -136,6 +142,7 @@ def _plugin_values(platform: Platform, groups: list[PlatformNodes]) -> dict[str,
             _types(groups), without=[group.labels for group in platform.nodes if group.os == "bottlerocket"]
         ),
         "tolerations": _EVERYWHERE,
+        "updateStrategy": _UPDATE,
     }
     # It mounts every RDMA device into every pod with a GPU; the EFA plugin mounts the right ones.
     values["mofedEnabled"] = False
@@ -157,7 +164,7 @@ def _operator_values(platform: Platform) -> dict[str, Any]:
     # The collectors have one of their own, and two programs cannot share the profiling counters of a GPU.
     exporter = {"dcgmExporter": {"enabled": False}} if platform.metrics else {}
     return {
-        "daemonsets": {"tolerations": _EVERYWHERE},
+        "daemonsets": {"rollingUpdate": {"maxUnavailable": _MOST_UNAVAILABLE}, "tolerations": _EVERYWHERE},
         **exporter,
         # As for the plugin alone: its RDMA devices no, GDRCopy yes.
         "devicePlugin": {

@@ -41,6 +41,7 @@ def gate(tools: Tools, bundle: Bundle) -> list[Line]:
     lines = [_group(group, joined, {}, now) for group, joined in members]
     if any(line.missing for line in lines) and (reasons := _stuck_devices(tools, bundle)):
         lines = [_group(group, joined, reasons, now) for group, joined in members]
+    lines += _device_pods(tools, bundle, sum(len(line.unhealthy) for line in lines))
     lines += _queues(tools, bundle)
     lines += _volumes(tools, bundle)
     if bundle.metrics:
@@ -65,6 +66,31 @@ def _stuck_devices(tools: Tools, bundle: Bundle) -> dict[str, str]:
         for pod in tools.get("pods", f"--namespace={namespace}")
         if "nodeName" in pod["spec"] and (reason := stuck_pod(pod))
     }
+
+
+def _device_pods(tools: Tools, bundle: Bundle, unhealthy: int) -> list[Line]:
+    """Return the lines of the DaemonSets of devices whose pods are not all of the new version.
+
+    Old pods offer the same devices. On a node that is lost they stay, so as many as there are unhealthy nodes are few.
+    """
+    lines = []
+    releases = [release for release in bundle.releases if release.phase == "devices"]
+    for namespace in sorted({release.namespace for release in releases}):
+        names = {release.name for release in releases if release.namespace == namespace}
+        for item in tools.get("daemonsets", f"--namespace={namespace}"):
+            metadata, status = item["metadata"], item.get("status", {})
+            owner = metadata.get("annotations", {}).get("meta.helm.sh/release-name")
+            # Those of an operator have no release; in kube-system are those of others.
+            if owner not in names and (owner or namespace == "kube-system"):
+                continue
+            desired, updated = (status.get(f"{count}NumberScheduled", 0) for count in ("desired", "updated"))
+            if status.get("observedGeneration", 0) < metadata.get("generation", 0):
+                updated = 0
+            if old := desired - updated:
+                text = f"{metadata['name']}: {updated:,} of {desired:,} pods have the new version"
+                missing = [f"DaemonSet {namespace}/{metadata['name']}: {old} pods have the old version"]
+                lines.append(Line(text, missing, few=old <= unhealthy))
+    return lines
 
 
 def _group(group: Group, nodes: Sequence[Object], reasons: Mapping[str, str], now: datetime) -> Line:
