@@ -102,7 +102,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 NOT_FACTS = {
     *("schedulers.hyperpod_kubernetes.PRIORITY_CLASS", "schedulers.hyperpod_kubernetes.TEAM"),
     *("ec2.image_builds.CHECKS_NOT_RUN", "ec2.interfaces.LAYOUTS", "ec2.software.SOFTWARE_PREFIX"),
-    *("schedulers.eks.DEFAULT_VERSION", "schedulers.eks.NODE_OSES", "schedulers.eks.NODE_UPDATES"),
+    *("schedulers.eks.DEFAULT_VERSION", "schedulers.eks.NODE_OSES", "schedulers.eks_updates.NODE_UPDATES"),
     *("schedulers.eks.OLD_RELEASE_DAYS", "schedulers.pcs.DEFAULT_SLURM_VERSION", "schedulers.pcs.SUPPORT_NOTICE_DAYS"),
     *("schedulers.eks_add_ons.HYPERPOD", "schedulers.eks_ranges.PRIVATE_RANGES", "schedulers.registries.DOCKER_HUB"),
     *("ec2.offerings.READ_ON", "schedulers.eks.CHARTS_READ_ON", "schedulers.eks.READ_ON", "schedulers.pcs.READ_ON"),
@@ -113,6 +113,7 @@ NOT_FACTS = {
         "schedulers.eks_add_ons.LOGS",
         "storage.lustre_quotas.LUSTRE_QUOTAS",
     ),
+    *("schedulers.eks_updates.SHARE", "schedulers.eks_updates.UPDATE_WORDS"),
     "monitoring.xid_generations.RESTART_TYPES",
 }
 

@@ -210,7 +210,7 @@ def test_versions_and_releases_of_nodes_follow_the_file() -> None:
     edited = node_groups(
         ("  admins:", "  release: 1.35.2-20261105\n  admins:"),
         ("count: 8, spare: 1,", "count: 8, spare: 1, release: 1.34.4-20260805, update: all,"),
-        ("os: bottlerocket,", "os: bottlerocket, release: 1.47.0-6154605b,"),
+        ("os: bottlerocket,", "os: bottlerocket, release: 1.47.0-6154605b, update: 10%,"),
     )
     pinned = versions(edited)
     assert pinned["system"] == pinned["gateway"] == ("1.35", "1.35.2-20261105")
@@ -221,6 +221,13 @@ def test_versions_and_releases_of_nodes_follow_the_file() -> None:
     assert updates["train"]["MaxUnavailablePercentage"] == 100
     assert "MaxUnavailable" not in updates["train"]
     assert updates["system"]["MaxUnavailable"] == 1
+    assert updates["serve"]["MaxUnavailablePercentage"] == 10
+    (serve,) = (
+        it
+        for it in node_groups(("os: bottlerocket,", "os: bottlerocket, update: 20,"))
+        if it["NodegroupName"] == "serve"
+    )
+    assert serve["UpdateConfig"]["MaxUnavailable"] == 20
 
 
 def test_nodes_of_an_existing_cluster_have_its_version() -> None:

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.boot import WAIT_MINUTES, Taint, breaker_limit, repair_overrides
-from ultracluster.catalogue.schedulers import NodeOs, ami_type
+from ultracluster.catalogue.schedulers import NodeOs, ami_type, eks_updates
 from ultracluster.catalogue.schedulers import eks as facts
 from ultracluster.compute import NodeGroupTemplate
 from ultracluster.eks._grants import EksNodeGroupGrants
@@ -77,8 +77,8 @@ class EksNodeGroup(_EksNodeGroupBase):
             when the group is created; it does not change later.
         release: Release of AWS's image, such as `1.35.2-20261105`. Default: the newest of `version` when the group is
             created, or when `version` changes.
-        update: How EKS updates the nodes: `one-by-one`, or `all` at once, up to 100. A job that takes the whole group
-            then restarts once. Default: one by one.
+        update: Nodes that EKS updates at once: `one-by-one`, a number, a share such as `10%`, or `all`; 100 at most.
+            With `all`, a job that takes the whole group restarts once. Default: one by one.
 
     Raises:
         Refusal: If the template is for another service, the number of nodes is below one or above what the capacity
@@ -137,7 +137,7 @@ class EksNodeGroup(_EksNodeGroupBase):
         taints: Sequence[Taint] = (),
         version: str | None = None,
         release: str | None = None,
-        update: facts.NodeUpdate = "one-by-one",
+        update: eks_updates.NodeUpdate = "one-by-one",
     ) -> None:
         super().__init__(scope, id)
         groups = {f"template.security_groups[{index}]": group for index, group in enumerate(template.security_groups)}
@@ -156,8 +156,8 @@ class EksNodeGroup(_EksNodeGroupBase):
         problems += token_errors({"os": os, "update": update, "names of labels": " ".join(labels or {})})
         if known(os) and os not in get_args(NodeOs):
             problems.append(f"os must be one of {', '.join(get_args(NodeOs))}, got {shown(os)}")
-        if known(update) and update not in facts.NODE_UPDATES:
-            problems.append(f"update must be one of {', '.join(facts.NODE_UPDATES)}, got {shown(update)}")
+        if not ((isinstance(update, str) and not known(update)) or eks_updates.is_node_update(update)):
+            problems.append(f"update must be {eks_updates.UPDATE_WORDS}, got {shown(update)}")
         if template.image and (version or release):
             # EKS: "You cannot specify kubernetesVersion or releaseVersion for node groups with a custom AMI".
             problems.append("version and release must be left out: the template has an image")
@@ -173,6 +173,7 @@ class EksNodeGroup(_EksNodeGroupBase):
         reserved = not isinstance(template.capacity, OnDemand | Spot)
         setting = template.purchase.setting
         assert setting is not None
+        nodes, percent = eks_updates.unavailable(update)
         self.resource = _L1(
             self,
             "Resource",
@@ -197,8 +198,8 @@ class EksNodeGroup(_EksNodeGroupBase):
             # A reservation has no room for a new node beside the old one, which is terminated first.
             # https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html (read 2026-11-23)
             update_config=_L1.UpdateConfigProperty(
-                max_unavailable=1 if update == "one-by-one" else None,
-                max_unavailable_percentage=100 if update == "all" else None,
+                max_unavailable=nodes,
+                max_unavailable_percentage=percent,
                 update_strategy="MINIMAL" if reserved else "DEFAULT",
             ),
             node_repair_config=_repair(count, gpus=template.instance_type.gpus > 0),

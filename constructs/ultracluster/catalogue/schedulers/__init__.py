@@ -2,6 +2,7 @@
 
 from ultracluster.catalogue.schedulers import _eks as eks
 from ultracluster.catalogue.schedulers import _eks_add_ons as eks_add_ons
+from ultracluster.catalogue.schedulers import _eks_updates as eks_updates
 from ultracluster.catalogue.schedulers import _hyperpod as hyperpod
 from ultracluster.catalogue.schedulers import _hyperpod_add_ons as hyperpod_add_ons
 from ultracluster.catalogue.schedulers import _hyperpod_kubernetes as hyperpod_kubernetes
@@ -20,6 +21,7 @@ __all__ = [
     "ami_type",
     "eks",
     "eks_add_ons",
+    "eks_updates",
     "huge_pages",
     "hyperpod",
     "hyperpod_add_ons",

@@ -70,9 +70,6 @@ _NODE_POOLS = Source(
 #: Operating systems of nodes.
 NodeOs = Literal["al2023", "bottlerocket"]
 NODE_OSES: tuple[NodeOs, ...] = get_args(NodeOs)
-#: How a managed node group updates its nodes: one after the other, or all at once.
-NodeUpdate = Literal["one-by-one", "all"]
-NODE_UPDATES: tuple[NodeUpdate, ...] = get_args(NodeUpdate)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -113,7 +113,7 @@ NodeGroup = TypedDict(
         "taints": Mapping[str, Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]],
         "os": Literal["al2023", "bottlerocket"],
         "release": str,
-        "update": Literal["one-by-one", "all"],
+        "update": int | str,
         "elastic": bool,
         "stack": int,
         "pods": int,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.catalogue.schedulers import eks, release_parameter
+from ultracluster.catalogue.schedulers import eks, eks_updates, release_parameter
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._problems import Path, Problem
@@ -17,6 +17,11 @@ _UNPINNED = warning(
 )
 _WAITING = warning("block-without-start", "A node group of EKS that waits for its Capacity Block has no nodes.")
 _QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in one, than the default quota of EKS.")
+_UPDATE_TIME = warning(
+    "kubernetes-update-time", "CloudFormation ends an update of a node group after 36 hours, and its rollback too."
+)
+# Judgement: a node with GPUs is drained, ends, boots and joins. An update has six hours to spare.
+_MINUTES_OF_A_NODE, _SPARE_MINUTES = 10, 360
 
 _KUBECTL_SKEW = warning("kubectl-skew", "kubectl supports API servers one minor version older and newer.")
 # kubectl of the package that `apply` and the admin host use: https://kubernetes.io/releases/version-skew-policy/#kubectl
@@ -73,7 +78,7 @@ def check_releases(draft: Draft) -> Iterator[Problem]:
 def check_updates(draft: Draft) -> Iterator[Problem]:
     """Check that EKS updates the groups that say how."""
     for group in draft.node_groups:
-        if draft.nodes[group.section].update != "all":
+        if draft.nodes[group.section].update == "one-by-one":
             continue
         path: Path = ("nodes", group.section, "update")
         if group.elastic:
@@ -104,6 +109,24 @@ def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{eks.NODES_PER_MANAGED_NODE_GROUP} nodes at most by default; "
             f"{remedy}, or make more groups",
         )
+
+
+def warn_update_time(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warnings about node groups whose update takes longer than CloudFormation waits."""
+    most = (eks_updates.UPDATE_MINUTES - _SPARE_MINUTES) // _MINUTES_OF_A_NODE
+    for group in cluster.node_groups:
+        if group.elastic or isinstance(group.capacity, InterruptibleReservation):
+            continue
+        rounds = eks_updates.update_rounds(cluster.nodes[group.section].update, group.count)
+        if rounds > most:
+            least = -(-group.count // most)
+            yield (
+                _UPDATE_TIME,
+                f"{group.name}: an update of its {group.count:,} nodes takes about {rounds * _MINUTES_OF_A_NODE // 60} "
+                f"hours, of {_MINUTES_OF_A_NODE} minutes for each of {rounds} rounds, and CloudFormation rolls it back "
+                f"after {eks_updates.UPDATE_MINUTES // 60}; write nodes.{group.section}.update: {least} or more, or a "
+                "share such as 10%",
+            )
 
 
 def warn_waiting(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:

@@ -16,7 +16,13 @@ from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._images import warn_images
 from ultracluster.clusterfile.rules._kubernetes import warn_kubernetes
-from ultracluster.clusterfile.rules._kubernetes_nodes import warn_kubectl, warn_quotas, warn_releases, warn_waiting
+from ultracluster.clusterfile.rules._kubernetes_nodes import (
+    warn_kubectl,
+    warn_quotas,
+    warn_releases,
+    warn_update_time,
+    warn_waiting,
+)
 from ultracluster.clusterfile.rules._lustre import warn_lustre
 from ultracluster.clusterfile.rules._lustre_client import warn_efa
 from ultracluster.clusterfile.rules._network import warn_network
@@ -114,7 +120,7 @@ _WARNINGS = (
 # Of one orchestrator, by its name.
 _WARNINGS_OF = {
     "slurm": (warn_slurm_capacity, warn_slurm),
-    "kubernetes": (warn_kubernetes, warn_waiting, warn_quotas, warn_releases, warn_kubectl),
+    "kubernetes": (warn_kubernetes, warn_waiting, warn_quotas, warn_update_time, warn_releases, warn_kubectl),
     "hyperpod-slurm": (warn_hyperpod,),
     "hyperpod-kubernetes": (warn_kubernetes, warn_kubectl, warn_hyperpod, warn_hyperpod_kubernetes),
 }

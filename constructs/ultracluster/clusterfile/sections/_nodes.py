@@ -7,7 +7,7 @@ from pydantic import Field
 
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, LAYOUTS, ULTRASERVERS
 from ultracluster.catalogue.ec2 import Layout as LayoutWord
-from ultracluster.catalogue.schedulers import NodeOs, eks
+from ultracluster.catalogue.schedulers import NodeOs, eks, eks_updates
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile._quantities import Size
 from ultracluster.clusterfile.sections import _common as t
@@ -83,6 +83,12 @@ def _taint_key(value: object) -> str:
     return key
 
 
+def _update(value: object) -> eks_updates.NodeUpdate:
+    if isinstance(value, str | int) and eks_updates.is_node_update(value):
+        return int(value) if isinstance(value, int) else value
+    raise ValueError(f"must be {eks_updates.UPDATE_WORDS}, got {shown(value)}")
+
+
 NodeGroupName = Annotated[
     str,
     Word(
@@ -144,7 +150,18 @@ GroupRelease = Annotated[
         "1.35.2-20261105",
     ),
 ]
-Update = Annotated[eks.NodeUpdate, w.choice(eks.NODE_UPDATES, "how nodes are updated")]
+Update = Annotated[
+    eks_updates.NodeUpdate,
+    Word(
+        _update,
+        anyOf=[
+            {"enum": list(eks_updates.NODE_UPDATES)},
+            {"type": "integer", "minimum": 1, "maximum": eks_updates.NODES_UPDATED_AT_ONCE},
+            {"type": "string", "pattern": w.json_pattern(eks_updates.SHARE)},
+        ],
+        example="10%",
+    ),
+]
 StackNumber = Annotated[int, w.whole(1, 99, example=1)]
 Os = Annotated[NodeOs, w.choice(eks.NODE_OSES, "the system of nodes")]
 
@@ -229,8 +246,8 @@ class NodeGroupSection(Section):
     )
     update: Update = Field(
         default="one-by-one",
-        description="Under Kubernetes: how EKS updates the nodes. one-by-one, or all: the whole group at once, up to "
-        "100 nodes, for a group whose jobs use all of it.",
+        description="Under Kubernetes: how many nodes EKS updates at once. one-by-one; a number, or a share such as "
+        "10%; or all, for a group whose jobs use all of it. At most 100.",
     )
     elastic: t.Flag = Field(
         default=False,
