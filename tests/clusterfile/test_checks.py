@@ -273,6 +273,27 @@ def test_nodes_use_up_the_quota_of_network_interfaces(count: int, warned: bool) 
     assert ("ultracluster:interface-quota" in ids(text)) == warned
 
 
+@pytest.mark.parametrize(("count", "warned"), [(673, False), (674, True)])
+def test_nodes_use_up_the_network_address_usage_of_a_vpc(count: int, warned: bool) -> None:
+    """32 addresses, 31 further interfaces, and 32 of EFA, which may count too: 95 units."""
+    text = with_groups(f"train: {{type: p5.48xlarge, count: {count}, layout: all-efa}}")
+    assert ("ultracluster:network-address-usage" in ids(text)) == warned
+
+
+def test_a_prefix_of_pods_is_one_unit_of_network_address_usage() -> None:
+    group = "train: {type: p5en.48xlarge, count: 1900, pods: 14}"
+    text = with_groups(
+        group, f"network: {{{OWN % ', cidr: 100.64.0.0/16, subnets: {use2-az2: subnet-0123456789abcdef1}'}}}"
+    )
+    text = text.replace("orchestrator: slurm", "orchestrator: kubernetes")
+    (message,) = (
+        each.message for each in warnings(loads(text, "c.yaml")) if each.id == "ultracluster:network-address-usage"
+    )
+    # An address, two prefixes, 16 further interfaces; and 16 of EFA.
+    assert "the nodes use 36,100 to 66,500 units" in message
+    assert "in its peers, counts too" in message
+
+
 @pytest.mark.parametrize(("throughput", "warned"), [(98, False), (99, True)])
 def test_a_file_system_uses_up_the_quota_of_fsx(throughput: int, warned: bool) -> None:
     assert ("ultracluster:lustre-quota" in ids(bent("40 GB/s", f"{throughput} GB/s"))) == warned

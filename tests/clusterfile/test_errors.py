@@ -25,7 +25,8 @@ def test_rejects_a_count_above_what_the_subnet_can_hold() -> None:
     small = "name: llama\nnetwork: {cidr: 10.0.0.0/20}"
     assert problem("name: llama", small, bent("count: 64", "count: 128")) == (
         "c.yaml:7:39 nodes.train.count: 128 nodes of 16 addresses need 2,048, and everything else 29, but the training "
-        "subnet has 2,043; at most 125 such nodes fit, layout: one-ip uses 1 address a node, or use a larger range"
+        "subnet has 2,043; at most 125 such nodes fit, layout: one-ip uses 1 address a node, or use a larger range, of "
+        "which a VPC of 10.0.0.0/16 has 32,763 addresses"
     )
 
 

@@ -178,7 +178,26 @@ def test_rejects_pods_beyond_the_addresses_of_the_subnet() -> None:
     text = bent("count: 64", "count: 64, pods: 250", GOOD) + "network: {training-subnet: 10.0.128.0/20}\n"
     (error,) = problems(text)
     assert "nodes.train.count: 64 nodes of 273 addresses need 17,472" in error
-    assert "pods: lower than 250 uses fewer" in error
+    assert "pods: 32 lets 80 fit" in error
+
+
+@pytest.mark.parametrize(
+    ("pods", "cidr", "fits", "remedy"),
+    [
+        ("", "", "at most 665 such nodes fit, pods: 16 lets 987 fit, or use ", "an existing subnet of a /16"),
+        (", pods: 16", "", "at most 987 such nodes fit, or use ", "an existing subnet of a /16"),
+        (", pods: 16", "100.64.0.0/17", "at most 987 such nodes fit, or use ", "a larger range: an existing subnet of"),
+        (", pods: 16", "100.64.0.0/16", "at most 1,980 such nodes fit, or use ", "a second cluster, for no subnet"),
+    ],
+)
+def test_only_remedies_that_exist_are_named_for_too_many_nodes(pods: str, cidr: str, fits: str, remedy: str) -> None:
+    text = bent("count: 64", f"count: 2000{pods}", GOOD)
+    if cidr:
+        existing = f"{{vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0, cidr: {cidr}}}"
+        text += f"network: {{existing: {existing}}}\n"
+    errors = problems(text)
+    (error,) = (each for each in errors if "nodes.train.count" in each)
+    assert f"{fits}{remedy}" in error
 
 
 def test_rejects_an_image_of_the_other_architecture() -> None:
@@ -427,10 +446,41 @@ def test_rejects_a_release_that_does_not_go_with_the_rest(settings: str, group: 
         (", capacity: {reservation: cr-0123456789abcdef0, kind: interruptible}", "these are an Auto Scaling group"),
     ],
 )
-def test_rejects_how_nodes_are_updated_where_eks_does_not(group: str, reason: str) -> None:
+@pytest.mark.parametrize("update", ["all", "10%"])
+def test_rejects_how_nodes_are_updated_where_eks_does_not(group: str, reason: str, update: str) -> None:
     with pytest.raises(ClusterFileError) as caught:
-        loads(bent("count: 64", f"count: 64, update: all{group}", GOOD), "c.yaml")
+        loads(bent("count: 64", f"count: 64, update: {update}{group}", GOOD), "c.yaml")
     assert ("kubernetes-update", True) in {(each.rule, reason in str(each)) for each in caught.value.problems}
+
+
+@pytest.mark.parametrize("update", ["0", "101", "0%", "101%", "10 %", "half", "true", "1.5"])
+def test_rejects_a_number_of_nodes_that_eks_does_not_update_at_once(update: str) -> None:
+    with pytest.raises(ClusterFileError) as caught:
+        loads(bent("count: 64", f"count: 64, update: {update}", GOOD), "c.yaml")
+    assert "nodes.train.update: must be one-by-one, all, a number of nodes from 1 to 100" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("count", "update", "hours"),
+    [
+        (180, "one-by-one", None),
+        (181, "one-by-one", "about 30 hours, of 10 minutes for each of 181 rounds"),
+        (500, "one-by-one", "about 83 hours, of 10 minutes for each of 500 rounds"),
+        (500, "2", "about 41 hours, of 10 minutes for each of 250 rounds"),
+        (500, "3", None),
+        (500, "10%", None),
+        (500, "all", None),
+    ],
+)
+def test_warns_of_an_update_that_takes_longer_than_cloudformation_waits(
+    count: int, update: str, hours: str | None
+) -> None:
+    file = loads(bent("count: 64", f"count: {count}, update: {update}", GOOD), "c.yaml")
+    messages = [warning.message for warning in warnings(file) if warning.id == "ultracluster:kubernetes-update-time"]
+    assert len(messages) == (hours is not None)
+    if hours:
+        assert f"train: an update of its {count} nodes takes {hours}" in messages[0]
+        assert f"nodes.train.update: {-(-count // 180)} or more" in messages[0]
 
 
 @pytest.mark.parametrize("release", ["1.35.2", "1.35.2-20261305", "latest", "1.35-20261105"])

@@ -240,7 +240,7 @@ def test_no_remedy_names_what_hyperpod_refuses(orchestrator: str) -> None:
     (neuron,) = refusals(text.replace("p5en.48xlarge", "trn2.48xlarge"))
     assert neuron.endswith("which this release does not set up on SageMaker HyperPod; use another type")
     (many,) = refusals(text.replace("count: 4}", "count: 9000}"))
-    assert "such nodes fit, or use a larger range" in many
+    assert "such nodes fit, or use an existing subnet of a /16" in many
     foreign: dict[str, dict[str, tuple[str, ...]]] = {
         "hyperpod-slurm": {"elastic: true": ("on demand", "Spot"), "taints: {a: NoSchedule}": ("accounts",)},
         "hyperpod-kubernetes": {f"scripts: [{READY}]": ("image or",)},

@@ -49,6 +49,8 @@ from ultracluster.catalogue.ec2._quotas import ELASTIC_IPS_QUOTA as ELASTIC_IPS_
 from ultracluster.catalogue.ec2._quotas import INSTANCES_IN_CAPACITY_BLOCKS as INSTANCES_IN_CAPACITY_BLOCKS
 from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_CAPACITY_BLOCK as INSTANCES_PER_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_SPREAD_GROUP as INSTANCES_PER_SPREAD_GROUP
+from ultracluster.catalogue.ec2._quotas import MOST_NETWORK_ADDRESS_USAGE as MOST_NETWORK_ADDRESS_USAGE
+from ultracluster.catalogue.ec2._quotas import NETWORK_ADDRESS_USAGE as NETWORK_ADDRESS_USAGE
 from ultracluster.catalogue.ec2._quotas import NETWORK_INTERFACES_PER_REGION as NETWORK_INTERFACES_PER_REGION
 from ultracluster.catalogue.ec2._quotas import NETWORK_INTERFACES_QUOTA as NETWORK_INTERFACES_QUOTA
 from ultracluster.catalogue.ec2._quotas import PARTITIONS_PER_GROUP as PARTITIONS_PER_GROUP

@@ -9,6 +9,9 @@ _VPC_LIMITS = Source("https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vp
 _VPC_LIMITS_REREAD = Source(
     "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html", read_on="2026-11-23"
 )
+_NETWORK_ADDRESS_USAGE = Source(
+    "https://docs.aws.amazon.com/vpc/latest/userguide/network-address-usage.html", read_on="2026-11-27"
+)
 _SUBNET_SIZING = Source("https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html", read_on="2026-11-20")
 _EC2_CAPACITY_BLOCKS = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html", read_on="2026-11-20"
@@ -32,6 +35,9 @@ NETWORK_INTERFACES_PER_REGION: Annotated[int, Stated(_VPC_LIMITS, "interfaces")]
 NETWORK_INTERFACES_QUOTA: Annotated[str, Stated(_VPC_LIMITS, columns="code in Service Quotas, service vpc")] = (
     "L-DF5E4CA3"
 )
+# Default of a VPC, and what AWS raises it to.
+NETWORK_ADDRESS_USAGE: Annotated[int, Stated(_NETWORK_ADDRESS_USAGE, "units")] = 64_000
+MOST_NETWORK_ADDRESS_USAGE: Annotated[int, Stated(_NETWORK_ADDRESS_USAGE, "units")] = 256_000
 
 # Codes of the quotas VPCs per Region (service vpc) and EC2-VPC Elastic IPs (service ec2), 5 of each by default.
 VPCS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_REREAD, columns="code in Service Quotas, service vpc")] = "L-F678F1CE"

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 
-from ultracluster.catalogue.ec2 import NETWORK_INTERFACES_PER_REGION, addresses, interfaces, is_local_zone
+from ultracluster.catalogue.ec2 import addresses, interfaces, is_local_zone
+from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile.rules._network_quotas import warn_quotas
 from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._network import Network
 from ultracluster.clusterfile.sections._section import Invalid
@@ -21,9 +23,6 @@ from ultracluster.planning.network import (
     subnet_capacity,
 )
 
-_INTERFACE_QUOTA = warning(
-    "interface-quota", "The nodes have more network interfaces than the default quota of a Region."
-)
 _DOCKER_RANGE = warning("docker-range", "The network overlaps 172.17.0.0/16, the range of Docker.")
 #: Of the network, and of clients of the homes.
 PUBLIC_RANGE = warning("public-range", "A range of nodes or of NFS clients has addresses that are not private.")
@@ -137,15 +136,17 @@ def check_addresses(draft: Draft) -> Iterator[Problem]:
     if needed.lustre > needed.nodes:
         message = (
             f"its servers, with room to grow, need {needed.lustre:,} addresses, and the training subnet has "
-            f"{capacity:,}; request less, or use a larger range"
+            f"{capacity:,}; request less"
         )
+        if needed.total <= subnet_capacity(_LARGEST_VPC):
+            message += f", or use {_larger(network)}"
         yield _ADDRESSES(("storage", "lustre"), message)
     elif here:
         largest = max(here, key=lambda group: group.addresses)
         if needed.total - largest.addresses >= capacity and len(here) > 1:
-            yield _ADDRESSES(("nodes",), _too_many_groups(here, needed, capacity))
+            yield _ADDRESSES(("nodes",), _too_many_groups(here, needed, capacity, network))
         else:
-            yield _ADDRESSES(("nodes", largest.section, "count"), _too_many(largest, needed, capacity))
+            yield _ADDRESSES(("nodes", largest.section, "count"), _too_many(largest, needed, capacity, network))
 
 
 def _check_other_zones(draft: Draft, groups: Sequence[NodeGroup]) -> Iterator[Problem]:
@@ -180,21 +181,32 @@ def _has_layout(group: NodeGroup) -> bool:
         return False
 
 
-def _too_many_groups(groups: Sequence[NodeGroup], needed: TrainingAddresses, capacity: int) -> str:
+def _larger(network: Network) -> str:
+    """Return the larger range that a cluster could have, in words: a new VPC, and a subnet, is a /16 at most."""
+    created, most = (subnet_capacity(range) for range in (largest_training_subnet(_LARGEST_VPC), _LARGEST_VPC))
+    existing = f"an existing subnet of a /{_LARGEST_VPC.prefixlen}, which has {most:,}"
+    if network.existing is not None:
+        largest = network.existing.cidr is not None and network.existing.cidr.prefixlen == _LARGEST_VPC.prefixlen
+        return "a second cluster, for no subnet is larger" if largest else f"a larger range: {existing}"
+    if (_capacity(network) or 0) < created:
+        return f"a larger range, of which a VPC of {_LARGEST_VPC} has {created:,} addresses"
+    return f"{existing} (network.existing), or a second cluster: the VPC is the largest"
+
+
+def _too_many_groups(groups: Sequence[NodeGroup], needed: TrainingAddresses, capacity: int, network: Network) -> str:
     """Describe node groups of which no single one could make room for the others."""
     taken, nodes = sum(group.addresses for group in groups), sum(group.count for group in groups)
-    most = subnet_capacity(largest_training_subnet(_LARGEST_VPC))
     pods = max(group.pods or 0 for group in groups)
     remedies = ["write fewer nodes", "a zone with a subnet of its own for some groups"]
-    remedies += [f"pods: lower than {pods}"] if pods else []
+    remedies += [f"pods: lower than {pods}"] if pods > eks.ADDRESSES_PER_PREFIX else []
     return (
         f"{nodes:,} nodes of {len(groups):,} groups need {taken:,} addresses, and everything else "
-        f"{needed.total - taken:,}, but the training subnet has {capacity:,}; {', '.join(remedies)}, or a larger "
-        f"range, of which a VPC of {_LARGEST_VPC} has {most:,} addresses"
+        f"{needed.total - taken:,}, but the training subnet has {capacity:,}; {', '.join(remedies)}, or "
+        f"{_larger(network)}"
     )
 
 
-def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str:
+def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int, network: Network) -> str:
     others = needed.total - group.addresses
     each = group.addresses_per_node
     fit = max(0, (capacity - others) // each)
@@ -203,12 +215,17 @@ def _too_many(group: NodeGroup, needed: TrainingAddresses, capacity: int) -> str
         with_one = addresses(interfaces(group.instance_type))
     except ValueError:
         with_one = each
-    if group.pods and fit:
-        remedies.append(f"pods: lower than {group.pods} uses fewer")
+    if group.pods > eks.ADDRESSES_PER_PREFIX and fit:
+        # Whole prefixes: as many as all nodes have room for, or one.
+        room, others_of_node = (capacity - others) // group.count, each - eks.pod_addresses(group.pods)
+        prefixes = max(1, (room - others_of_node) // eks.ADDRESSES_PER_PREFIX - 1)
+        pods = prefixes * eks.ADDRESSES_PER_PREFIX
+        lower = max(0, (capacity - others) // (others_of_node + eks.pod_addresses(pods)))
+        remedies.append(f"pods: {pods} lets {lower:,} fit")
     # Where the service creates the interfaces, no layout can be chosen.
     if group.service_addresses is None and with_one < addresses(group.interfaces) and fit:
         remedies.append(f"layout: one-ip uses {with_one} address{'es' if with_one > 1 else ''} a node")
-    remedies.append("or use a larger range")
+    remedies.append(f"or use {_larger(network)}")
     return (
         f"{group.count:,} nodes of {each} addresses need {group.addresses:,}, and everything else {others:,}, but the "
         f"training subnet has {capacity:,}; {', '.join(remedies)}"
@@ -224,13 +241,7 @@ _LARGEST_VPC = IPv4Network("10.0.0.0/16")
 
 def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
-    interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups)
-    if interfaces > NETWORK_INTERFACES_PER_REGION:
-        yield (
-            _INTERFACE_QUOTA,
-            f"the nodes have {interfaces:,} network interfaces, and the default quota of an account in a Region is "
-            f"{NETWORK_INTERFACES_PER_REGION:,} (L-DF5E4CA3, VPC); request an increase before you deploy",
-        )
+    yield from warn_quotas(cluster)
     existing = cluster.network.existing
     network = existing.cidr if existing else cluster.network.cidr
     if network is not None and network.overlaps(_DOCKER):
