@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from support import EXAMPLES, ROOT
 from support.clusterfile_data import problems
 from support.kubernetes_schemas import validate
+from support.relabelling import relabelled
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.catalogue.schedulers._eks import DEFAULT_VERSION
@@ -249,22 +250,6 @@ def test_the_labels_of_a_pod_name_its_job_for_its_gpus_and_for_its_metrics(
     result = relabelled(target, workloads["relabel_configs"])
     assert result is not None
     assert (result["job_id"], result["__address__"]) == (job or "team/alone", "10.0.0.1:8000")
-
-
-def relabelled(labels: dict[str, str], rules: list[dict[str, Any]]) -> dict[str, str] | None:
-    """Labels after the relabelling of Prometheus, or None if the sample is dropped."""
-    result = dict(labels)
-    for rule in rules:
-        regex = re.compile(rule.get("regex", "(.*)"))
-        value = rule.get("separator", ";").join(result.get(name, "") for name in rule.get("source_labels", ()))
-        match = regex.fullmatch(value)
-        if rule["action"] == ("keep" if match is None else "drop"):
-            return None
-        if rule["action"] == "replace" and match:
-            result[rule["target_label"]] = match.expand(rule.get("replacement", "$1").replace("$1", r"\1"))
-        if rule["action"] == "labeldrop":
-            result = {name: value for name, value in result.items() if not regex.fullmatch(name)}
-    return result
 
 
 def test_kueues_second_replica_does_not_count_everything_twice() -> None:

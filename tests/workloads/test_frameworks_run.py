@@ -28,6 +28,8 @@ echo "$SLURM_PROCID: $variables ${0##*/} $*" >>"$SAID/${0##*/}"
 DYNAMO = """\
 #!/usr/bin/env bash
 echo "$SLURM_PROCID: $DYN_DISCOVERY_BACKEND $ETCD_ENDPOINTS $*" >>"$SAID/python3"
+fabric="${FI_PROVIDER:-} ${FI_EFA_USE_DEVICE_RDMA:-} ${FI_EFA_ENABLE_SHM_TRANSFER:-}"
+echo "$SLURM_PROCID ${DYN_SYSTEM_PORT:-no} $fabric" >>"$SAID/env"
 case $* in *frontend*) exec sleep 60 ;; esac
 [ "${ENDS%:*}" = "$SLURM_PROCID" ] || exec sleep 60
 until [ "$(wc -l <"$SAID/python3")" -eq "$((SLURM_JOB_NUM_NODES + 1))" ]; do sleep 0.05; done
@@ -159,6 +161,7 @@ def test_dynamo_splits_nodes_into_roles_and_serves_until_one_ends(node: Node, en
         node.provide(name, program)
     (text,) = rendered("slurm-512-gpus", "dynamo", nodes="3", model="/fsx/m")
     (port,) = free_ports(1)
+    (node.root / "sys/class/infiniband/rdmap79s0").mkdir()
     done = node.run_text(text, nodes=3, IMAGE="", ENDS=ends, ETCD_PORT=str(port))
     assert done.returncode == code, done.stderr
     calls = sorted(line for line in node.calls("python3") if "dynamo.vllm" in line)
@@ -168,6 +171,8 @@ def test_dynamo_splits_nodes_into_roles_and_serves_until_one_ends(node: Node, en
     )
     (front,) = (line for line in node.calls("python3") if "frontend" in line)
     assert front == f"0: etcd http://{os.uname().nodename}:{port} -m dynamo.frontend --http-port=8000"
+    # Metrics of an engine are on a port that is closed by default, and not on that of the API.
+    assert sorted(node.calls("env")) == ["0 8081 efa 1 0", "0 no   ", "1 8081 efa 1 0", "2 8081 efa 1 0"]
     (store,) = node.calls("etcd")
     assert f"--listen-client-urls=http://0.0.0.0:{port} " in store
 

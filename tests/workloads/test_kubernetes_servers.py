@@ -1,16 +1,19 @@
-"""Servers of inference on Kubernetes: probes, priorities and queues."""
+"""Servers of inference on Kubernetes: probes, priorities, queues, rights and placement."""
 
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
-from support.kubernetes_data import cluster, nodes
+from support.kubernetes_data import cluster, gb200, nodes
 from ultracluster.kubernetes import Object, Platform, platform
+from ultracluster.workloads._kubernetes_inference import VLLM_SERVER, leader_worker_set
 from ultracluster.workloads._kubernetes_jobs import job_objects
+from ultracluster.workloads._workload import Settings
 
 #: Of a second of a server, in tests.
 FAST = 0.05
@@ -141,3 +144,54 @@ def test_volcano_has_servers_and_tests_in_the_queue_of_their_team(
     items = [item for item in server(name, of) if item["kind"] == kind]
     assert items
     assert [pod_group(of, item) for item in items] == [expected] * len(items)
+
+
+def workers(objects: list[Object]) -> list[Object]:
+    """The containers that use GPUs, of leaders and of workers."""
+    templates = [item["spec"]["leaderWorkerTemplate"] for item in objects if item["kind"] == "LeaderWorkerSet"]
+    pods = [item[role]["spec"] for item in templates for role in ("leaderTemplate", "workerTemplate")]
+    return [pod["containers"][0] for pod in pods]
+
+
+@pytest.mark.parametrize("name", ["vllm", "sglang", "dynamo"])
+def test_a_server_is_root_for_whom_capabilities_and_the_cache_of_the_node_are(name: str) -> None:
+    # NVIDIA's images name user 1000: the kernel then drops what is added, and the directory is that of root.
+    contexts = [container["securityContext"] for container in workers(server(name))]
+    assert contexts
+    assert all(context["runAsUser"] == 0 and "IPC_LOCK" in context["capabilities"]["add"] for context in contexts)
+
+
+def test_dynamo_has_the_rights_with_which_nvidia_tests_it_over_efa() -> None:
+    contexts = [container["securityContext"] for container in workers(server("dynamo"))]
+    expected = {"capabilities": {"add": ["IPC_LOCK", "SYS_PTRACE"]}, "runAsUser": 0}
+    assert contexts == [expected] * 4
+    assert all("SYS_PTRACE" not in str(container["securityContext"]) for container in workers(server("vllm")))
+
+
+def groups(of: Platform, size: int) -> list[dict[str, str]]:
+    """Topology annotations of Kueue, of leader and workers."""
+    (item, *_) = leader_worker_set(VLLM_SERVER, of, of.nodes[0], of.teams[0], Settings(nodes=size))
+    template = item["spec"]["leaderWorkerTemplate"]
+    heads = [template[role]["metadata"].get("annotations", {}) for role in ("leaderTemplate", "workerTemplate")]
+    keys = ("podset-required-topology", "podset-preferred-topology", "podset-group-name")
+    return [{key: head[f"kueue.x-k8s.io/{key}"] for key in keys if f"kueue.x-k8s.io/{key}" in head} for head in heads]
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "task-governance"])
+def test_leader_and_workers_are_in_one_nvlink_domain(scheduler: Any) -> None:
+    of = cluster(gb200(36), scheduler=scheduler)
+    leader, worker = groups(of, 4)
+    # Kueue refuses a group whose sets ask for different levels, and places sets without a group one by one.
+    assert leader == worker
+    assert leader["podset-group-name"] == "replica"
+    assert "podset-required-topology" in leader
+    # No domain holds more than its instances; a server of one node has no workers.
+    assert "podset-required-topology" not in groups(of, 20)[0]
+    assert "podset-group-name" not in groups(of, 1)[0]
+
+
+def test_leader_and_workers_are_near_each_other_on_network_layers() -> None:
+    leader, worker = groups(cluster(nodes(count=4)), 2)
+    assert leader == worker
+    assert set(leader) == {"podset-preferred-topology", "podset-group-name"}
+    assert groups(cluster(nodes(count=4), scheduler="volcano"), 2) == [{}, {}]

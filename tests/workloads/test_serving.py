@@ -8,9 +8,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support import ROOT
+from support.relabelling import relabelled
 from ultracluster.clusterfile import load
+from ultracluster.monitoring.collectors import kubernetes_scraping
+from ultracluster.monitoring.collectors._agent import ROLE, relabelling
 from ultracluster.monitoring.names import Profile, read_from_exporters
 from ultracluster.workloads import slurm_jobs
 
@@ -41,9 +45,10 @@ def port() -> Iterator[int]:
     server.server_close()
 
 
-def serve(directory: Path, port: int) -> None:
+def serve(directory: Path, port: int, without: str = "") -> None:
     # Once: the second round would begin after a sleep.
     program = f'set -euo pipefail; metrics={directory}; source {SCRIPT}; sleep() {{ exit 0; }}; serves_on "{port}"'
+    program += f" '{without}'" if without else ""
     subprocess.run(["bash", "-c", program], check=True, timeout=60)
 
 
@@ -79,5 +84,67 @@ def test_a_node_without_collectors_writes_nothing(tmp_path: Path) -> None:
 
 def test_the_job_files_of_servers_do_so_and_those_of_training_do_not() -> None:
     files = {Path(item.path).stem: item.text for item in slurm_jobs(load(str(ROOT / "examples/slurm-512-gpus.yaml")))}
-    servers = {name for name, text in files.items() if "\nserves_on " in text}
+    servers = {name for name, text in files.items() if re.search(r"^ *\(?serves_on ", text, re.M)}
     assert servers == {"inference", "sglang", "dynamo"}
+
+
+ROLES = """\
+vllm:num_requests_running{engine="0"} 1.0
+vllm:num_requests_waiting{engine="0"} 2.0
+vllm:kv_cache_usage_perc{engine="0"} 0.5
+vllm:prompt_tokens_total{engine="0"} 3.0
+vllm:generation_tokens_total{engine="0"} 4.0
+vllm:request_success_total{engine="0",finished_reason="length"} 5.0
+vllm:prefix_cache_hits_total{engine="0"} 6.0
+vllm:prefix_cache_queries_total{engine="0"} 7.0
+vllm:e2e_request_latency_seconds_bucket{engine="0",le="1.0"} 8.0
+vllm:time_to_first_token_seconds_bucket{engine="0",le="1.0"} 9.0
+vllm:inter_token_latency_seconds_bucket{engine="0",le="1.0"} 10.0
+"""
+
+
+def names(text: str) -> set[str]:
+    return set(re.findall(r"^vllm:\w+", text, re.M))
+
+
+GAUGES = {"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc"}
+
+
+def test_workers_of_two_roles_count_a_request_once_on_slurm(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "PAGE", ROLES)
+    text = (SCRIPT.parent / "dynamo.sh").read_text()
+    kept = []
+    for role in ("of_tokens", "of_prompts"):
+        (without,) = re.findall(rf"^{role}='(.*)'$", text, re.M)
+        serve(tmp_path, port, without)
+        kept.append(names((tmp_path / "serving.prom").read_text()))
+    prefill, decode = kept
+    assert prefill & decode == GAUGES
+    assert prefill | decode == names(ROLES)
+    assert "vllm:request_success_total" in decode
+
+
+def test_workers_of_two_roles_count_a_request_once_on_kubernetes() -> None:
+    def kept(role: str) -> set[str]:
+        rules = relabelling("workloads", Profile.STANDARD)
+        samples = ({"__name__": name, ROLE: role} for name in names(ROLES))
+        return {result["__name__"] for sample in samples if (result := relabelled(sample, rules)) is not None}
+
+    assert kept("prefill") & kept("decode") == GAUGES
+    assert kept("prefill") | kept("decode") == kept("") == names(ROLES)
+    (job,) = (
+        item for item in yaml.safe_load(kubernetes_scraping("c"))["scrape_configs"] if item["job_name"] == "workloads"
+    )
+    meta = "__meta_kubernetes_pod_"
+    target = {f"{meta}label_ultracluster_serves": "dynamo-train", f"{meta}label_role": "prefill"}
+    target |= {f"{meta}annotation_ultracluster_metrics_port": "9090", f"{meta}ip": "10.0.0.1", f"{meta}name": "p-0"}
+    result = relabelled(target | {"__meta_kubernetes_namespace": "team"}, job["relabel_configs"])
+    assert result is not None
+    assert result[ROLE] == "prefill"
+    # The leader of vLLM has a role too, and counts everything.
+    del target[f"{meta}label_ultracluster_serves"]
+    other = relabelled(target | {"__meta_kubernetes_namespace": "team"}, job["relabel_configs"])
+    assert other is not None
+    assert ROLE not in other

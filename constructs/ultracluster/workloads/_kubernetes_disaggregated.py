@@ -21,7 +21,7 @@ from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_metadata
-from ultracluster.workloads._kubernetes_inference import api_objects, readiness
+from ultracluster.workloads._kubernetes_inference import api_objects, as_root, readiness
 from ultracluster.workloads._workload import Settings
 
 _API, _METRICS, _ETCD = 8_000, 9_090, 2_379
@@ -76,6 +76,7 @@ def _set(
     plain = {**pod, "containers": [*pod["containers"]]}
     main = pod["containers"][0]
     main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
+    as_root(main, "SYS_PTRACE")
     probed = {**main, "readinessProbe": readiness(_METRICS)}
     pod["containers"] = [probed]
     if role == "decode":

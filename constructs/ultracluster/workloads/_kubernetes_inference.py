@@ -30,6 +30,8 @@ _RENDEZVOUS = 29_500
 # and gives up after 20 s. https://github.com/sgl-project/sglang, python/sglang/srt/entrypoints/http_server.py (commit
 # 0025436), and https://github.com/modelplaneai/modelplane/issues/206 (read 2026-11-27)
 _ANSWER_SECONDS = 30
+_PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
+_REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,9 +119,9 @@ def leader_worker_set(
     pods: Object = {"leaderworkerset.sigs.k8s.io/name": name}
     leader = {**pods, "role": "leader"}
     template: Object = {"restartPolicy": "RecreateGroupOnPodRestart", "size": size}
-    template["leaderTemplate"] = _template(platform, group, server, serve, given.image, role="leader")
+    template["leaderTemplate"] = _template(platform, group, server, serve, given.image, role="leader", size=size)
     template["workerTemplate"] = _template(
-        platform, group, server, [*serve, *server.worker], given.image, role="worker"
+        platform, group, server, [*serve, *server.worker], given.image, role="worker", size=size
     )
     return [
         make(
@@ -151,22 +153,54 @@ def api_objects(
     ]
 
 
+def as_root(container: Object, *capabilities: str) -> None:
+    """Set root as the user of a container of a server, and add capabilities.
+
+    NVIDIA's images run as user 1000, for whom IPC_LOCK has no effect, and who cannot write caches of root on the node.
+
+    See: https://github.com/NVIDIA/nvcf/issues/1353 and https://github.com/ai-dynamo/dynamo/pull/11506, recipes, which
+    do so (read 2026-11-27)
+    """
+    context = container["securityContext"]
+    context["runAsUser"] = 0
+    context["capabilities"]["add"] += capabilities
+
+
 def readiness(port: int) -> Object:
     """Return the readiness probe of a server."""
     return {"httpGet": {"path": "/health", "port": port}, "periodSeconds": 10, "timeoutSeconds": _ANSWER_SECONDS}
 
 
 def _template(
-    platform: Platform, group: PlatformNodes, server: Server, command: list[str], image: str, *, role: str
+    platform: Platform, group: PlatformNodes, server: Server, command: list[str], image: str, *, role: str, size: int
 ) -> Object:
     image = image or image_for(group, server.image)
     pod = node_pod(platform, group, container=server.name, image=image, command=command)
     main = pod["containers"][0]
     main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
+    as_root(main)
     if role == "leader":
         main["ports"] = [{"containerPort": server.port, "name": "http", "protocol": "TCP"}]
         main["readinessProbe"] = readiness(server.port)
     head: Object = {"labels": {"role": role}}
-    if annotations := {**near(platform, group), **(metrics_port(server.port) if role == "leader" else {})}:
+    if annotations := {**_together(platform, group, size), **(metrics_port(server.port) if role == "leader" else {})}:
         head["annotations"] = annotations
     return {"metadata": head, "spec": pod}
+
+
+def _together(platform: Platform, group: PlatformNodes, size: int) -> dict[str, str]:
+    """Return the annotations of the pods of a replica: near each other, and in one NVLink domain that holds them.
+
+    Kueue places leader and workers one by one, unless a group joins them.
+
+    See: https://kueue.sigs.k8s.io/docs/tasks/run/leaderworkerset (0.19, read 2026-11-27)
+    """
+    placed = near(platform, group)
+    level = placed.pop(_PREFERRED, "")
+    if not level:
+        return placed
+    in_domain = group.ultraserver is not None and size <= group.ultraserver.instances
+    return {
+        (_REQUIRED if in_domain else _PREFERRED): level,
+        **({"kueue.x-k8s.io/podset-group-name": "replica"} if size > 1 else {}),
+    }

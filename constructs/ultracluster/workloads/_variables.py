@@ -24,6 +24,9 @@ _EFA = "https://github.com/aws/aws-ofi-nccl, doc/efa-env-var.md (commit 2daf7d3,
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting/logging.html (read 2026-11-26)"
 _INSPECTOR = "https://github.com/NVIDIA/nccl, plugins/profiler/inspector (commit 5067397c, read 2026-11-20)"
 _DYNAMO = "https://github.com/ai-dynamo/dynamo (commit 0c21bf2), examples/backends/vllm/launch (read 2026-11-24)"
+_DYNAMO_EFA = (
+    "https://github.com/ai-dynamo/dynamo, tests/deploy/efa/disagg-efa-sglang.yaml (commit 7e9f74d, read 2026-11-27)"
+)
 _NEMO = "https://github.com/NVIDIA-NeMo/RL/issues/1973, and Megatron-Bridge's Dockerfile.fw_base (read 2026-11-26)"
 _MAXTEXT = "https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext (read 2026-11-24)"
 _JAX = "https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/utils/max_utils.py (read 2026-11-24)"
@@ -45,7 +48,15 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
         "NCCL_SOCKET_IFNAME": _variable(
             "Kubernetes", "NCCL would use the bridge or the virtual interface of a container", _EFA
         ),
-        "FI_PROVIDER": _variable("containers with /opt/amazon/aws-ofi-nccl, as NVIDIA's NeMo image", "EFA only", _NEMO),
+        "FI_PROVIDER": _variable(
+            "containers with /opt/amazon/aws-ofi-nccl, as NVIDIA's NeMo image; dynamo", "EFA only", _NEMO
+        ),
+        "FI_EFA_USE_DEVICE_RDMA": _variable("dynamo", "without RDMA, NIXL ends and does not go on slowly", _DYNAMO_EFA),
+        "FI_EFA_ENABLE_SHM_TRANSFER": _variable(
+            "dynamo",
+            "through shared memory, libfabric copies memory of GPUs as if it were the host's",
+            "https://github.com/ofiwg/libfabric/issues/12328 (read 2026-11-27)",
+        ),
         "NCCL_NET_PLUGIN": _variable("the same", "NCCL would use the plugin for InfiniBand, then TCP", _NEMO),
         "LD_LIBRARY_PATH": _variable("the same", "directories of EFA's plugin, which the image leaves out", _NEMO),
         "NCCL_DEBUG": _variable("nccl, and the test of nodes", "its log shows whether NCCL runs over EFA", _NCCL),
@@ -87,6 +98,6 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
         "ETCD_ENDPOINTS": _variable("dynamo", "address of etcd, which the job starts", _DYNAMO),
         "DYN_REQUEST_PLANE": _variable("dynamo", "requests over TCP, without NATS", _DYNAMO),
         "DYN_EVENT_PLANE": _variable("dynamo", "events over ZeroMQ, without NATS", _DYNAMO),
-        "DYN_SYSTEM_PORT": _variable("dynamo on Kubernetes", "port of metrics and health, off by default", _DYNAMO),
+        "DYN_SYSTEM_PORT": _variable("dynamo", "port of metrics and health, off by default", _DYNAMO),
     }
 )

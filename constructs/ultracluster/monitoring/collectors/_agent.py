@@ -27,6 +27,15 @@ SLURM_PAGES = ("jobs", "nodes", "partitions", "scheduler")
 UNREAD_CONDITIONS = (
     "kube_node_status_condition;(?:(?:Memory|Disk|PID)Pressure|(?:Kernel|Networking|Storage|ContainerRuntime)Ready)"
 )
+#: Label of a target with its role, if prompts and tokens are computed apart. It is not sent.
+ROLE = "serving_role"
+#: Metrics of vLLM that workers of the other role count: those of prompts, and those of tokens and requests.
+OF_OTHER_ROLE: Mapping[str, str] = {
+    "prefill": (
+        "generation_tokens_total|request_success_total|(?:e2e_request_latency|inter_token_latency)_seconds_bucket"
+    ),
+    "decode": "prompt_tokens_total|prefix_cache_(?:hits|queries)_total|time_to_first_token_seconds_bucket",
+}
 # Those of which no rule reads the number.
 UNREAD_EVICTIONS = (
     "kueue_evicted_workloads_total;"
@@ -124,6 +133,11 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
     if job == "workloads":
         # NCCL's Inspector outside of Slurm: "unknown", and `job_id` is there.
         rules.append({"action": "labeldrop", "regex": "comm_id|pid|version|rank|slurm_job_id"})
+        # A request passes through a worker of each role, and both would count it.
+        for role, others in OF_OTHER_ROLE.items():
+            names = f"{role};vllm:(?:{others})"
+            rules.append({"action": "drop", "source_labels": [ROLE, "__name__"], "regex": names})
+        rules.append({"action": "labeldrop", "regex": ROLE})
     if job == "kube-state-metrics":
         # Of the labels of a pod, the job remains, and whether it serves; and of pods those that have one.
         serves = "label_" + re.sub(r"\W", "_", SERVICE_LABEL)

@@ -6,7 +6,14 @@ https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-collector-how-to.htm
 
 from typing import Any
 
-from ultracluster.monitoring.collectors._agent import JOB_LABELS, SERVICE_LABEL, job_of_pod, relabelling, slurm_jobs
+from ultracluster.monitoring.collectors._agent import (
+    JOB_LABELS,
+    ROLE,
+    SERVICE_LABEL,
+    job_of_pod,
+    relabelling,
+    slurm_jobs,
+)
 from ultracluster.monitoring.collectors._text import block_yaml
 from ultracluster.monitoring.names import NODE_CHECKS, POD_OF_JOB, Profile
 
@@ -103,6 +110,16 @@ def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]
                     "target_label": "job_id",
                 },
                 *job_of_pod("__meta_kubernetes_pod_label_", "__meta_kubernetes_namespace"),
+                {
+                    "action": "replace",
+                    "source_labels": [
+                        "__meta_kubernetes_pod_label_ultracluster_serves",
+                        "__meta_kubernetes_pod_label_role",
+                    ],
+                    "separator": ";",
+                    "regex": ".+;(prefill|decode)",
+                    "target_label": ROLE,
+                },
             ],
             profile,
         ),

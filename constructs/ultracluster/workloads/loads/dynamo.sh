@@ -28,6 +28,12 @@ worker() {
     local role=$1 model=$2
     shift 2
     joined
+    # As NVIDIA's test over EFA: tests/deploy/efa/disagg-efa.yaml of Dynamo, which needs no privileges but IPC_LOCK and
+    # SYS_PTRACE (pull request 12915). Through shared memory, libfabric copies memory of GPUs as if it were the host's:
+    # https://github.com/ofiwg/libfabric/issues/12328 (read 2026-11-27)
+    if [ -n "$(ls "${ULTRACLUSTER_ROOT:-}/sys/class/infiniband" 2>/dev/null)" ]; then
+        export FI_PROVIDER=efa FI_EFA_USE_DEVICE_RDMA=1 FI_EFA_ENABLE_SHM_TRANSFER=0
+    fi
     exec python3 -m dynamo.vllm --model "$model" --tensor-parallel-size="${gpus_per_node:?}" --disaggregation-mode="$role" \
         --kv-transfer-config='{"kv_connector":"NixlConnector","kv_role":"kv_both","kv_connector_extra_config":{"backends":["LIBFABRIC"]}}' \
         "$@"

@@ -7,13 +7,14 @@ served+='|sglang:(num_(running|queue)_reqs|token_usage|(prompt|generation|cached
 served+='|num_(aborted_)?requests_total|inter_token_latency_seconds_count'
 served+='|(e2e_request_latency|time_to_first_token|inter_token_latency)_seconds_bucket)'
 
+# Write the metrics of the server at a port until the job ends, without those of vLLM that match a pattern.
 serves_on() {
     [ -d "$metrics" ] || return 0
     echo "train_service 1" >"$metrics/service.prom"
     # A server that does not answer has no metrics, not old ones.
     while :; do
         if curl --silent --fail --max-time 10 "http://127.0.0.1:$1/metrics" |
-            grep -E "^($served)[{ ]" >"$metrics/.serving"; then
+            grep -E "^($served)[{ ]" | grep -vE "^vllm:(${2:-none})[{ ]" >"$metrics/.serving"; then
             mv "$metrics/.serving" "$metrics/serving.prom"
         else
             rm -f "$metrics/serving.prom"
