@@ -104,6 +104,7 @@ NOT_FACTS = {
     *("ec2.image_builds.CHECKS_NOT_RUN", "ec2.interfaces.LAYOUTS", "ec2.software.SOFTWARE_PREFIX"),
     *("schedulers.eks.DEFAULT_VERSION", "schedulers.eks.NODE_OSES", "schedulers.eks_updates.NODE_UPDATES"),
     *("schedulers.eks.OLD_RELEASE_DAYS", "schedulers.pcs.DEFAULT_SLURM_VERSION", "schedulers.pcs.SUPPORT_NOTICE_DAYS"),
+    "schedulers.eks.SUPPORT_NOTICE_DAYS",
     *("schedulers.eks_add_ons.HYPERPOD", "schedulers.eks_ranges.PRIVATE_RANGES", "schedulers.registries.DOCKER_HUB"),
     *("ec2.offerings.READ_ON", "schedulers.eks.CHARTS_READ_ON", "schedulers.eks.READ_ON", "schedulers.pcs.READ_ON"),
     *("ec2.software.ARTEFACTS", "ec2.software.DCGM_EXPORTER", "ec2.types.INSTANCE_TYPES", "ec2.zones.ZONE_ID"),

@@ -185,3 +185,11 @@ def test_a_driver_that_is_too_new_for_efa_between_ultraservers_is_a_warning(chan
 )
 def test_an_older_driver_and_a_single_ultraserver_need_no_warning(text: str) -> None:
     assert efa_driver(text) == []
+
+
+def test_a_slurm_that_the_image_of_aws_is_not_known_to_have_is_a_warning() -> None:
+    new = GOOD + "slurm: {version: '26.05'}\n"
+    (message,) = (warning.message for warning in warnings(load(new)) if warning.rule == "slurm-image")
+    assert message.startswith("train, login: AWS documents installers for Slurm 25.05 and 25.11 only")
+    assert "slurm-image" not in ids(GOOD)
+    assert "slurm-image" not in ids(with_image(AMI, new))

@@ -89,9 +89,9 @@ def test_rejects_ultraservers_on_bottlerocket() -> None:
     [
         (
             '"1.31"',
-            "1.31 is at its end: EKS updates such clusters automatically; EKS runs 1.32, 1.33, 1.34, 1.35, 1.36",
+            "1.31 is at its end: EKS updates such clusters automatically; this release supports 1.32, 1.33, ",
         ),
-        ('"1.40"', "1.40 is not known to this release; EKS runs"),
+        ('"1.40"', "1.40 is not known to this release; this release supports"),
         ("latest", "a version of Kubernetes is one of 1."),
         ("1", "a version of Kubernetes is one of 1."),
     ],
@@ -590,3 +590,16 @@ def test_rejects_an_admin_host_of_an_existing_cluster() -> None:
 )
 def test_rejects_keys_of_argo_cd_without_it(keys: str, message: str) -> None:
     assert message in problem("kubernetes: {", f"kubernetes: {{{keys}, ", GOOD)
+
+
+@pytest.mark.parametrize(("day", "words"), [("2026-10-01", None), ("2026-11-27", "in 5 days"), ("2026-12-03", "left ")])
+def test_the_end_of_standard_support_is_announced(day: str, words: str | None) -> None:
+    advice = eks.version_advice("1.34", date.fromisoformat(day))
+    assert (advice is None) if words is None else (advice is not None and words in advice)
+
+
+def test_a_newer_version_is_refused_without_a_claim_about_eks() -> None:
+    (error,) = eks.check_version("1.37")
+    assert error.startswith(
+        "1.37 is not known to this release; this release supports 1.32, 1.33, 1.34, 1.35, 1.36. EKS"
+    )

@@ -233,6 +233,20 @@ def test_each_fault_of_an_account_is_found(name: str, example: ClusterFile, acco
     assert all(finding.fix for finding in result)
 
 
+@pytest.mark.parametrize(
+    ("description", "status"),
+    [("Slurm 24.11.7-2, 25.05.8-2, 25.11.6-2", "fail"), ("Slurm 25.11.8-1 and 26.05.1-1", "pass"), ("", "pass")],
+)
+def test_the_description_of_the_image_of_aws_has_the_releases_of_slurm(
+    description: str, status: str, account: AwsAccount
+) -> None:
+    image = {"ImageId": "ami-0123456789abcdef0", "State": "available", "Architecture": "x86_64", "Name": "dlami"}
+    account.answers["ec2:DescribeImages"] = lambda _: {"Images": [{**image, "Description": description}]}
+    (finding,) = (row for row in findings(cluster(slurm={"version": "26.05"}), account) if row.check == "live-image")
+    assert finding.status == status
+    assert status == "pass" or finding.message.endswith("has Slurm 24.11, 25.05, 25.11, not 26.05")
+
+
 BLOCK = {
     "reservation": "cr-0123456789abcdef0",
     "kind": "capacity-block",

@@ -80,9 +80,9 @@ ACCEPTED = {
         '"Version": "1.36"',
     ),
     "hyperpod-metrics-nodes": (
-        bent("orchestrator: slurm", "orchestrator: hyperpod-kubernetes", bent(RESERVATION, "on-demand")).replace(
-            "p5en.48xlarge", "g6e.2xlarge"
-        )
+        bent("orchestrator: slurm", "orchestrator: hyperpod-kubernetes", bent(RESERVATION, "on-demand"))
+        .replace("p5en.48xlarge", "g6e.2xlarge")
+        .replace("40 GB/s", "40 GB/s, efa: true")
         + "kubernetes: {add-ons: {amazon-sagemaker-hyperpod-observability: default}}\n",
         "AWS::EKS::Addon",
         '"AddonName": "amazon-sagemaker-hyperpod-observability"',
@@ -150,6 +150,18 @@ ACCEPTED = {
         ),
         "AWS::FSx::DataRepositoryAssociation",
         '"FileSystemId": "fs-0123456789abcdef0"',
+    ),
+    "lustre-efa-choice": (
+        bent("p5en.48xlarge", "p4d.24xlarge"),
+        "AWS::FSx::FileSystem",
+        '"EfaEnabled": true',
+    ),
+    "kubernetes-node-driver": (
+        bent(
+            "orchestrator: slurm", "orchestrator: kubernetes", bent(RESERVATION, "on-demand, os: bottlerocket")
+        ).replace("p5en.48xlarge", "g7.48xlarge"),
+        "AWS::EKS::Nodegroup",
+        '"AmiType": "BOTTLEROCKET_x86_64_NVIDIA"',
     ),
     "lustre-tier": (
         bent("throughput: 40 GB/s", "tier: 2000 MB/s/TiB, capacity: 48000 GiB"),

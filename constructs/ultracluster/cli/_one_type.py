@@ -43,8 +43,10 @@ def _rows(record: InstanceType) -> Iterator[tuple[str, str]]:
     if floor:
         yield (
             "oldest software",
-            f"NVIDIA driver {floor.driver}, CUDA {floor.cuda}, EFA installer {floor.efa_installer}, GDRCopy "
-            f"{floor.gdrcopy}, NCCL {floor.nccl}",
+            f"NVIDIA driver {floor.driver}, CUDA {floor.cuda}, EFA installer {floor.efa_installer}"
+            + "".join(
+                f", {name} {least}" for name, least in (("GDRCopy", floor.gdrcopy), ("NCCL", floor.nccl)) if least
+            ),
         )
     if record.name in OFFERED:
         yield f"zones, {READ_ON}", " ".join(OFFERED[record.name])

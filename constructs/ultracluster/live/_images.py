@@ -1,5 +1,6 @@
 """Images of nodes: they must exist, be available, and have the architecture of the type."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ultracluster.catalogue.ec2 import Architecture, image_parameter
@@ -30,6 +31,12 @@ def _used(cluster: ClusterFile) -> dict[tuple[str, Architecture], None]:
     return used
 
 
+def _without_slurm(cluster: ClusterFile, description: str) -> str:
+    """Return the releases of Slurm in the description of an image without that of the cluster, or an empty text."""
+    releases = dict.fromkeys(re.findall(r"\b2\d\.(?:05|11)\b", description))
+    return "" if cluster.slurm.version in releases else ", ".join(releases)
+
+
 def _images(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     for name, architecture in _used(cluster):
         image, title = name, name
@@ -54,6 +61,8 @@ def _images(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
             yield check.bad(
                 f"{title} is for {record['Architecture']}, and its nodes are {architecture}", "change `image`"
             )
+        elif (lacks := _without_slurm(cluster, record.get("Description", ""))) and name.startswith("/aws/service/pcs/"):
+            yield check.bad(f"{title} has Slurm {lacks}, not {cluster.slurm.version}", "name another image")
         else:
             yield check.good(f"{title} is available for {architecture}: {record.get('Name', 'no name')}")
 

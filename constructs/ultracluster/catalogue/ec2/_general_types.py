@@ -7,10 +7,11 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from ultracluster.catalogue.ec2._gpus import GPUS
-from ultracluster.catalogue.ec2._instance_type import InstanceType, Kind, NetworkCard, Purchase
+from ultracluster.catalogue.ec2._instance_type import InstanceType, Kind, NetworkCard, Purchase, SoftwareFloor
 from ultracluster.catalogue.provenance import Source, Stated
 
 _KINDS: dict[str, Kind] = {"i": "interface", "a": "efa", "y": "efa-only"}
@@ -26,6 +27,16 @@ _EFA_CLIENTS = Source(
 NO_LUSTRE_EFA: Annotated[tuple[str, ...], Stated(_EFA_CLIENTS, columns="families")] = (
     *("c5n", "g4dn", "g5", "i3en", "inf1", "m5dn", "m5n", "m5zn", "r5dn", "r5n", "x2iezn"),
     *("trn2", "trn2u"),
+)
+_GUIDE = Source("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html", read_on="2026-11-20")
+#: Oldest software of a custom image for a family.
+FLOORS: Annotated[
+    Mapping[str, SoftwareFloor], Stated(_GUIDE, columns="family: oldest driver, CUDA and EFA installer")
+] = MappingProxyType(
+    {
+        "g7": SoftwareFloor(driver="595", cuda="13.2", efa_installer="1.48.0"),
+        "g7e": SoftwareFloor(driver="575", cuda="12.9", efa_installer="1.45.0"),
+    }
 )
 
 
@@ -62,6 +73,7 @@ def general_type(name: str) -> InstanceType | None:
         gpu_model=gpu,
         nvme=(disks, size),
         ebs_gbps=ebs,
+        software=FLOORS.get(name.partition(".")[0]),
         purchase=tuple(_PURCHASE[letter] for letter in sold),
         placement_strategies=tuple(_STRATEGIES[letter] for letter in placed),
         source=table["source"],

@@ -45,8 +45,9 @@ class SoftwareFloor:
     driver: str
     cuda: str
     efa_installer: str
-    gdrcopy: str
-    nccl: str
+    #: None if none is published.
+    gdrcopy: str | None = None
+    nccl: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,6 +19,7 @@ _VARIABLES = "https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md
 _EFA = Source(f"{_CHANGELOG} {_VARIABLES}", read_on="2026-11-25", as_of="2026-10-22")
 _PYTORCH_IMAGE = "https://github.com/aws/deep-learning-containers (commit e0ecede), PyTorch 2.13 for EC2"
 
+_NEWER_STAYS = "a newer one of AWS's image stays"
 #: Libfabric and aws-ofi-nccl of an EFA installer. Of the oldest, 1.24.1, the changelog has no version of the plugin:
 #: both are the oldest with which NCCL needs no variables.
 EFA_CONTENTS: Annotated[
@@ -136,8 +137,9 @@ def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:
     libfabric, plugin = EFA_CONTENTS.get(floor.efa_installer, (None, None)) if floor else (None, None)
     pytorch, engine = FRAMEWORKS.get(record.gpu_model or "", (None, None))
     own_libfabric, own_plugin = EFA_CONTENTS[software.EFA.version]
-    efa_of = f"EFA installer {software.EFA.version}: {_CHANGELOG}"
+    efa_of = f"EFA installer {software.EFA.version}: {_CHANGELOG}; {_NEWER_STAYS}"
     driver = floor.driver if floor else None
+    drivers = ", ".join(f"{version} ({service.upper()})" for service, version in software.DRIVERS.items())
 
     def on_node(name: Part, oldest: str | None, pinned: str | None, source: str, by: str = "") -> SoftwareVersion:
         return SoftwareVersion(name=name, place="node", oldest=oldest, pinned=pinned, source=source, pinned_by=by)
@@ -147,10 +149,14 @@ def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:
         return SoftwareVersion(name=name, place="container", oldest=oldest, pinned=pinned, source=source, pinned_by=by)
 
     return (
-        on_node("driver", driver, str(software.DRIVER), _GUIDE, "AWS's image for nodes"),
+        on_node("driver", driver, drivers, _GUIDE, "AWS's newest images"),
         on_node("driver-below", driver_below(record), None, _GRACE_DRIVERS.name),
         on_node(
-            "efa-installer", floor.efa_installer if floor else None, software.EFA.version, _GUIDE, "efa-verify.html"
+            "efa-installer",
+            floor.efa_installer if floor else None,
+            software.EFA.version,
+            _GUIDE,
+            f"efa-verify.html; {_NEWER_STAYS}",
         ),
         on_node("libfabric", libfabric, own_libfabric, _CHANGELOG, efa_of),
         on_node("aws-ofi-nccl", plugin, own_plugin, _CHANGELOG, efa_of),

@@ -9,7 +9,7 @@ from ultracluster.catalogue.schedulers import _hyperpod_kubernetes as hyperpod_k
 from ultracluster.catalogue.schedulers import _pcs as pcs
 from ultracluster.catalogue.schedulers import _registries as registries
 from ultracluster.catalogue.schedulers._eks import NodeOs, huge_pages
-from ultracluster.catalogue.schedulers._eks_images import ami_type, release_parameter
+from ultracluster.catalogue.schedulers._eks_images import ami_type, check_driver, release_parameter
 from ultracluster.catalogue.schedulers._slurm_settings import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "NodeOs",
     "Place",
     "ami_type",
+    "check_driver",
     "eks",
     "eks_add_ons",
     "eks_updates",

@@ -116,6 +116,9 @@ CHARTS_READ_ON = date(2026, 11, 21)
 # Not the newest: every chart that is deployed names it, and it is in standard support for four months more.
 DEFAULT_VERSION = "1.35"
 
+#: Days before the end of standard support in which `check` warns. Ours.
+SUPPORT_NOTICE_DAYS = 60
+
 # Dynamic Resource Allocation, which ComputeDomains need.
 ULTRASERVERS_FROM: Annotated[str, Stated(_ULTRASERVERS, columns="version of Kubernetes")] = "1.33"
 DRANET_FROM: Annotated[str, Stated(_EFA_DEVICES, columns="version of Kubernetes")] = "1.34"
@@ -172,15 +175,22 @@ def check_version(version: str) -> list[str]:
     """Return the errors of a version; empty if EKS runs it."""
     if version in VERSIONS:
         return []
-    known = f"EKS runs {', '.join(VERSIONS)} (its calendar of {READ_ON})"
+    known = f"this release supports {', '.join(VERSIONS)}"
     if _key(version) < _key(next(iter(VERSIONS))):
         return [f"{version} is at its end: EKS updates such clusters automatically; {known}"]
-    return [f"{version} is not known to this release; {known}"]
+    return [
+        f"{version} is not known to this release; {known}. EKS may run newer ones, which its charts may not support"
+    ]
 
 
 def version_advice(version: str, today: date = READ_ON) -> str | None:
-    """Return the warning about a version that is not in standard support on a day, or None."""
+    """Return the warning about a version whose standard support ends within 60 days of a day, or has ended, or None."""
     support = VERSIONS.get(version)
+    if support is not None and 0 <= (days := (support.standard_until - today).days) <= SUPPORT_NOTICE_DAYS:
+        return (
+            f"Kubernetes {version} leaves standard support on {support.standard_until}, in {days} days: then a "
+            f"cluster costs more by the hour; update it to a newer version, one minor version at a time"
+        )
     if support is not None and support.standard_until < today:
         return (
             f"Kubernetes {version} left standard support on {support.standard_until}: a cluster costs more by the "

@@ -26,6 +26,7 @@ _BUILD = error(
 _EFA_DRIVER = warning(
     "image-efa-driver", "Newer drivers of NVIDIA do not let EFA access the memory of the GPUs of some types."
 )
+_SLURM_IMAGE = warning("slurm-image", "AWS's image is not known to have this release of Slurm.")
 _PARENT = error("image-parent", "The parent of an image must have architecture, driver and kernel for the nodes.")
 
 
@@ -55,7 +56,21 @@ def check_images(draft: Draft) -> Iterator[Problem]:
 
 
 def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
-    """Yield the warning about nodes whose driver is too new for EFA, or may be."""
+    """Yield the warnings about a Slurm that the image may lack, and about a driver that is too new for EFA."""
+    if cluster.traits.installs_software and cluster.slurm.version not in image_software.SLURM:
+        sections = [group.section for group in cluster.node_groups if group.image_option == "aws"]
+        sections += ["login"] if cluster.login_image == "aws" else []
+        if sections:
+            yield (
+                _SLURM_IMAGE,
+                f"{listed(sections)}: AWS documents installers for Slurm {' and '.join(image_software.SLURM)} only, "
+                f"and its image is not known to have {cluster.slurm.version}; nodes without it do not register. "
+                "`ultracluster check --live` reads the releases in the description of the image; or name an image",
+            )
+    yield from _warn_driver(cluster)
+
+
+def _warn_driver(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     limit = required_software(cluster).get("driver-below")
     if limit is None:
         return

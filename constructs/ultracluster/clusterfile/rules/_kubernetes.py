@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from ultracluster.catalogue.ec2 import is_local_zone
-from ultracluster.catalogue.schedulers import eks, eks_add_ons, registries
+from ultracluster.catalogue.schedulers import check_driver, eks, eks_add_ons, registries
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid
 from ultracluster.clusterfile._node_group import NodeGroup
@@ -43,6 +43,9 @@ _ZONE = error("kubernetes-zone", "EKS does not support control plane subnets in 
 _SECOND_ZONE = shared("kubernetes-second-zone")
 _ULTRASERVER = error("kubernetes-ultraserver", "UltraServers need Dynamic Resource Allocation and Amazon Linux 2023.")
 _PODS = error("kubernetes-pods", "EKS and the addresses of the first network card limit the pods of a node.")
+_NODE_DRIVER = error(
+    "kubernetes-node-driver", "Some types need a newer NVIDIA driver than some images of EKS have.", acceptable=True
+)
 _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")
 _ARGO_CD = error("kubernetes-argo-cd", "Argo CD reads a Git repository, and people sign in by IAM Identity Center.")
 _ELASTIC = error(
@@ -183,6 +186,7 @@ def _check_group(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Itera
         if group.os == "bottlerocket":
             message = "UltraServers run Amazon Linux 2023, whose image has IMEX and NVLink's subnet manager; remove it"
             yield _ULTRASERVER((*path, "os"), message)
+    yield from _check_driver(group, requested, draft)
     if group.elastic:
         yield from until_invalid(_check_elastic(group, draft))
     most = eks.most_pods(group.instance_type)
@@ -195,6 +199,18 @@ def _check_group(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Itera
     if group.os == "bottlerocket" and group.image is not None:
         message = "a custom image runs on Amazon Linux 2023's terms here; with bottlerocket EKS chooses it: remove it"
         yield _BOTTLEROCKET((*path, "image"), message)
+
+
+def _check_driver(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
+    if group.image is not None:
+        return
+    release = None if group.elastic else requested.release_of(draft.nodes[group.section].release, group.os)
+    for message in check_driver(group.instance_type, group.os, version=requested.version, release=release):
+        if group.os == "bottlerocket":
+            yield _NODE_DRIVER(("nodes", group.section, "os"), f"{message}; write os: al2023, or use another type")
+        else:
+            of_group = draft.nodes[group.section].release is not None
+            yield _NODE_DRIVER(("nodes", group.section, "release") if of_group else (*_HERE, "release"), message)
 
 
 def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:

@@ -129,7 +129,7 @@ def size_openzfs(
 def _deployment_type(region: str | None) -> tuple[facts.DeploymentType, str]:
     two_servers = "two servers, because an unavailable home stops every login and every job script"
     if region is None or facts.sold_in("SINGLE_AZ_HA_2", region):
-        return "SINGLE_AZ_HA_2", f"{two_servers}; one zone, like the nodes."
+        return "SINGLE_AZ_HA_2", f"{two_servers}; one zone."
     if facts.sold_in("SINGLE_AZ_HA_1", region):
         return "SINGLE_AZ_HA_1", f"{two_servers}; the second generation is not available in {region}."
     return (
