@@ -14,6 +14,7 @@ from support import ROOT
 from ultracluster import clusterfile
 from ultracluster.cli import _deploy
 from ultracluster.cli._block_starts import missed, new_starts, soon
+from ultracluster.planning.capacity import starts_at
 
 CLUSTER = clusterfile.load(ROOT / "examples" / "eks-capacity-block.yaml")
 START = datetime(2026, 12, 4, 11, 30, tzinfo=UTC)
@@ -29,12 +30,17 @@ def test_only_a_start_without_a_deployed_schedule_can_be_missed(tmp_path: Path) 
     assert new_starts(clusterfile.as_of(CLUSTER, START), tmp_path) == {}
 
 
+def test_slurm_waits_for_a_start_without_a_schedule(tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
+    slurm = clusterfile.loads(text, "c.yaml")
+    assert starts_at(slurm.node_groups[0].capacity) is not None
+    assert new_starts(slurm, tmp_path) == {}
+
+
 @pytest.mark.parametrize(("minutes", "warned"), [(-121, False), (-119, True), (-1, True), (0, False)])
 def test_a_deployment_shortly_before_a_start_is_warned_about(minutes: int, warned: bool) -> None:
     lines = soon({"train": START}, START + timedelta(minutes=minutes))
-    assert [line.split(".")[0] for line in lines] == [
-        "train: its Capacity Block starts at 2026-12-04 11:30 UTC"
-    ] * warned
+    assert [line.split(".")[0] for line in lines] == ["train: its capacity starts at 2026-12-04 11:30 UTC"] * warned
 
 
 def plan(synthesised_at: datetime) -> _deploy._Plan:
@@ -61,7 +67,7 @@ def test_a_start_during_a_deployment_fails_it_with_what_to_do(
     monkeypatch.setattr(_deploy, "datetime", clock)
     before = plan(START - timedelta(minutes=30))
     before.print()
-    assert "warning: train: its Capacity Block starts at 2026-12-04 11:30 UTC" in capsys.readouterr().err
+    assert "warning: train: its capacity starts at 2026-12-04 11:30 UTC" in capsys.readouterr().err
     with pytest.raises(typer.Exit) as error:
         before.deploy(imports=False)
     assert error.value.exit_code == 1

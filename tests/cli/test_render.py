@@ -67,7 +67,7 @@ def test_rules_of_every_example_are_rules_and_know_how_many_nodes_there_should_b
     assert subprocess.run(["promtool", "check", "rules", *files], capture_output=True).returncode == 0
     groups = clusterfile.load(str(example)).expected_nodes
     expected = re.findall(
-        r'_expected_nodes\n +expr: "vector\((\d+)\)"\n +labels:\n +cluster: .*\n +group: "?([\w-]+)',
+        r'_expected_nodes\n +expr: "vector\((\d+)\)[^"]*"\n +labels:\n +cluster: .*\n +group: "?([\w-]+)',
         files[1].read_text(),
     )
     assert {name: int(count) for count, name in expected} == groups

@@ -315,7 +315,15 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
         ),
         (
             f"{{reservation: {RESERVATION}, kind: odcr, active: true}}",
-            "capacity.active: belongs to a Capacity Block: a reservation of the kind odcr neither begins nor ends;",
+            "capacity.active: belongs to a reservation that starts later: write starts, or remove it",
+        ),
+        (
+            f"{{reservation: {RESERVATION}, kind: odcr, ends: 2026-12-04}}",
+            "capacity.ends: belongs to a Capacity Block: a reservation of the kind odcr does not end; remove it",
+        ),
+        (
+            f"{{reservation: {RESERVATION}, kind: interruptible, starts: 2026-12-04}}",
+            "capacity.starts: belongs to a Capacity Block: a reservation of the kind interruptible neither begins nor",
         ),
         ("arn:aws:resource-groups:us-east-2:123456789012:group/x", "an ARN is written as {group: ARN}"),
         ("arn:aws:sagemaker:us-east-2:123456789012:training-plan/x", "an ARN is written as {training-plan: ARN}"),

@@ -11,6 +11,8 @@ from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile import ClusterFileError, loads, variant, warnings
 from ultracluster.clusterfile.rules._kubernetes_nodes import _KUBECTL_MINOR
+from ultracluster.clusterfile.sections._capacity import write_capacity
+from ultracluster.planning.capacity import TargetedReservation
 from ultracluster.platform._tools import PACKAGE
 
 GOOD = f"""name: llama
@@ -40,6 +42,7 @@ network: {{existing: {{vpc: vpc-01234567, subnet: subnet-01234567}}}}
 nodes:
   train: {{type: p5en.48xlarge, count: 8, capacity: {RESERVATION}}}
 """
+LATER = f'{{reservation: {RESERVATION}, kind: odcr, starts: "2026-12-04T08:00:00Z"}}'
 ARGO_CD = (
     "identity-center: 'arn:aws:sso:::instance/ssoins-0123456789abcdef', "
     "admins: [906749b5-c0a1-70b4-1b2c-0123456789ab], repository: 'https://github.com/acme/clusters.git'"
@@ -531,8 +534,26 @@ def test_a_block_starts_before_it_ends() -> None:
     other = read(RESERVATION, block("ends: 2026-12-18"), slurm)
     (message,) = [item.message for item in warnings(other, date(2026, 12, 19)) if item.rule == "capacity-ended"]
     assert message.endswith("for the next block; until then, AWS PCS rejects updates of this group")
-    error = problem(RESERVATION, block("starts: 2026-12-04"), slurm)
-    assert "nodes.train.capacity.starts: is for nodes of Kubernetes" in error
+    read(RESERVATION, block("starts: 2026-12-04, ends: 2026-12-18"), slurm)
+    error = problem(RESERVATION, block("active: true"), slurm)
+    assert "nodes.train.capacity.active: is for nodes of Kubernetes" in error
+
+
+def test_a_reservation_that_starts_later_has_a_start() -> None:
+    (group,) = read(f"capacity: {RESERVATION}", f"capacity: {LATER}", GOOD).node_groups
+    start = datetime(2026, 12, 4, 8, tzinfo=UTC)
+    assert group.capacity == TargetedReservation(reservation_id=RESERVATION, starts=start)
+    assert write_capacity(group.capacity) == {
+        "reservation": RESERVATION,
+        "kind": "odcr",
+        "starts": "2026-12-04T08:00:00Z",
+    }
+    # A block without its kind would be an ODCR.
+    error = problem(f"capacity: {RESERVATION}", f"capacity: {LATER.replace(' kind: odcr,', '')}", GOOD)
+    assert (
+        "capacity.starts: belongs to what starts later: write kind: capacity-block or ultraserver, or kind: odcr"
+        in (error)
+    )
 
 
 def test_a_block_is_not_longer_than_aws_sells_any() -> None:

@@ -168,6 +168,22 @@ def test_a_group_of_a_capacity_block_starts_with_it() -> None:
     active.resource_count_is("AWS::Scheduler::Schedule", 0)
 
 
+def test_a_group_of_a_reservation_starts_with_it() -> None:
+    times = "kind: capacity-block, instances: 16, starts: 2026-12-04, ends: 2026-12-18"
+    compute_stack = templates("eks-capacity-block", (times, "kind: odcr, starts: 2026-12-04"))["Compute"]
+    group = only(compute_stack, "AWS::EKS::Nodegroup", NodegroupName="train")
+    assert group["CapacityType"] == "ON_DEMAND"
+    # EKS fails a group whose nodes do not launch, and none launches before the reservation is active.
+    assert group["ScalingConfig"] == {"DesiredSize": 0, "MaxSize": 16, "MinSize": 0}
+    schedule = only(compute_stack, "AWS::Scheduler::Schedule")
+    assert schedule["ScheduleExpression"] == "at(2026-12-04T11:30:00)"
+    assert schedule["Description"] == "Starts the nodes of train with their reservation"
+    active = templates("eks-capacity-block", (times, "kind: odcr, starts: 2026-12-04, active: true"))["Compute"]
+    active.resource_count_is("AWS::Scheduler::Schedule", 0)
+    group = only(active, "AWS::EKS::Nodegroup", NodegroupName="train")
+    assert group["ScalingConfig"] == {"DesiredSize": 16, "MaxSize": 16, "MinSize": 0}
+
+
 def test_a_group_of_an_ultraserver_has_no_nodes_an_hour_and_a_half_before_its_end() -> None:
     def stops(*changes: tuple[str, str]) -> list[dict[str, Any]]:
         rows = templates("eks-gb200", *changes)["Compute"].find_resources("AWS::Scheduler::Schedule").values()

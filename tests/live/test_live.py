@@ -21,7 +21,7 @@ from ultracluster.live import CHECKS, Finding, check_account, policy
 REGION = "us-east-2"
 BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 PCS_IMAGE = "/aws/service/pcs/ami/dlami-base-ubuntu2404/x86_64/latest/ami-id"
-QUOTAS = {"ec2": 10_000, "vpc": 5_000, "fsx": 100_800}
+QUOTAS = {"ec2": 10_000, "vpc": 5_000, "fsx": 100_800, "ebs": 50}
 SLURM = (ROOT / "examples" / "slurm-512-gpus.yaml").read_text()
 EKS = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
 
@@ -211,6 +211,7 @@ FAULTS: dict[str, tuple[Callable[[AwsAccount], None], str, str, str]] = {
     "vCPU quota": (quota_of("ec2", 0), "live-quota", "fail", "--quota-code L-1216C47A --desired-value 8"),
     "vCPUs in use": (used(95), "live-quota", "warn", "95 are in use"),
     "interfaces": (quota_of("vpc", 500), "live-quota", "fail", "L-DF5E4CA3"),
+    "root volumes": (quota_of("ebs", 31), "live-quota", "fail", "L-7A658B76 --desired-value 32"),
     "Lustre quota": (quota_of("fsx", 1_200), "live-quota", "fail", "L-8F1B9C74"),
     "no image": (raising("ec2:DescribeImages", "InvalidAMIID.NotFound"), "live-image", "fail", PCS_IMAGE),
     "not allowed": (raising("ec2:DescribeImages", "UnauthorizedOperation"), "live-image", "warn", "ec2:DescribeImages"),
@@ -266,6 +267,41 @@ def test_the_times_of_a_capacity_block_are_those_of_aws(account: AwsAccount) -> 
     assert start.fix.startswith("set `starts: ")
     reserved(**{**real, "EndDate": ends - timedelta(days=1)})(account)
     assert any(finding.status == "fail" and "set `ends: " in finding.fix for finding in findings(file, account))
+
+
+def test_nodes_of_eks_wait_for_a_reservation_that_starts_later(account: AwsAccount) -> None:
+    start = (NOW + timedelta(days=2)).replace(microsecond=0)
+    reserved(State="scheduled", StartDate=start, AvailableInstanceCount=0)(account)
+    at_once = cluster(EKS)
+    failures = [finding for finding in findings(at_once, account) if finding.status == "fail"]
+    assert [finding.check for finding in failures] == ["live-reservation"]
+    assert "the deployment is rolled back" in failures[0].message
+    capacity = yaml.load(failures[0].fix.partition(" to ")[2], yaml.BaseLoader)  # a time stays a text
+    nodes = yaml.safe_load(EKS)["nodes"]
+    later = cluster(EKS, nodes={"train": {**nodes["train"], "capacity": capacity}})
+    rest = [finding for finding in findings(later, account) if finding.status != "pass"]
+    assert [(finding.check, finding.status) for finding in rest] == [("live-reservation", "warn")]
+    assert rest[0].fix == "deploy, and wait for its start"
+    reserved(State="assessing")(account)
+    assert ("live-reservation", "fail") in trouble(at_once, account)
+
+
+@pytest.mark.parametrize("kind", ["odcr", "capacity-block"])
+def test_slurm_takes_the_start_that_the_check_names(kind: str, account: AwsAccount) -> None:
+    start = (NOW + timedelta(days=2)).replace(microsecond=0)
+    times = {"StartDate": start} | ({"EndDate": start + timedelta(days=9)} if kind != "odcr" else {})
+    kinds = {} if kind == "odcr" else {"ReservationType": kind}
+    reserved(State="scheduled", AvailableInstanceCount=0, **times, **kinds)(account)
+    capacity = {"reservation": BLOCK["reservation"], "kind": kind}
+
+    def ask(**keys: Any) -> list[Finding]:
+        nodes = {"train": {"type": "p5en.48xlarge", "count": 64, "capacity": {**capacity, **keys}}}
+        return [finding for finding in findings(cluster(nodes=nodes), account) if finding.status != "pass"]
+
+    fixes = [finding.fix.split("`")[1] for finding in ask() if finding.fix.startswith("set `")]
+    keys = {key: value for fix in fixes for key, _, value in [fix.partition(": ")]}
+    assert list(keys) == (["starts"] if kind == "odcr" else ["starts", "ends"])
+    assert [finding.fix for finding in ask(**keys)] == ["deploy, and wait for its start"]
 
 
 @pytest.mark.parametrize(("free", "status"), [(64, "pass"), (3, "warn")])

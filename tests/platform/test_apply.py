@@ -399,7 +399,7 @@ def test_a_group_that_waits_for_its_capacity_may_have_fewer_nodes_and_no_sick_on
 
 @pytest.mark.parametrize(
     ("start", "end", "excuse"),
-    [(1, 2, "its Capacity Block starts at"), (-1, 1, ""), (-2, -1, "its Capacity Block ran until")],
+    [(1, 2, "its capacity starts at"), (-1, 1, ""), (-2, -1, "its Capacity Block ran until")],
     ids=["before", "during", "after"],
 )
 def test_nodes_of_a_capacity_block_are_missing_between_its_start_and_its_end(start: int, end: int, excuse: str) -> None:

@@ -78,6 +78,15 @@ def test_an_app_reads_the_clock_for_blocks_that_have_begun(now: str, active: boo
     assert not waits_for_command(group.capacity)
 
 
+def test_an_app_reads_the_clock_for_a_reservation_that_has_begun() -> None:
+    block = "kind: capacity-block, instances: 16, starts: 2026-12-04, ends: 2026-12-18"
+    file = clusterfile.loads(BLOCK.replace(block, "kind: odcr, starts: 2026-12-04"), "c.yaml")
+    for now, begun in (("2026-12-04T11:29", False), ("2026-12-04T11:30", True), ("2027-12-04T11:30", True)):
+        (group,) = clusterfile.as_of(file, datetime.fromisoformat(f"{now}Z")).node_groups
+        assert (waits(group.capacity), starts_at(group.capacity) is None) == (not begun, begun)
+        assert not waits_for_command(group.capacity)
+
+
 @pytest.mark.parametrize("begun", ["active: true", "starts: 2026-12-04, active: true"])
 def test_a_block_that_has_ended_has_no_nodes_whatever_the_file_has(begun: str) -> None:
     file = clusterfile.loads(BLOCK.replace("starts: 2026-12-04", begun), "c.yaml")

@@ -27,7 +27,6 @@ from ultracluster.clusterfile.sections._word import did_you_mean
 from ultracluster.planning.capacity import (
     BuiltImage,
     Capacity,
-    CapacityBlock,
     Image,
     InterruptibleReservation,
     NamedGroup,
@@ -36,6 +35,7 @@ from ultracluster.planning.capacity import (
     UltraServerBlock,
     placement,
     static_nodes,
+    waits_for_command,
 )
 
 # Of a reservation's id, so that the node group of a Capacity Block keeps its name if others are removed.
@@ -256,18 +256,20 @@ def built(
 
 
 def expected_nodes(groups: Sequence[NodeGroup], traits: OrchestratorTraits, service_count: int) -> dict[str, int]:
-    """Return the number of nodes that always run, by node group, and of `login` or `system` nodes."""
-    # Capacity that starts later, or that EC2 may reclaim.
-    may_be_absent = CapacityBlock | UltraServerBlock | InterruptibleReservation
-    always = {
-        group.name: group.minimum
-        if traits.powers_nodes_off
-        else (0 if group.elastic or isinstance(group.capacity, may_be_absent) else group.count)
-        for group in groups
-    }
+    """Return the number of nodes that always run while there is capacity, by node group, `login` or `system`."""
+    always = {group.name: _always(group, traits) for group in groups}
     always[traits.service_nodes] = service_count
     always["controller"] = traits.control_nodes
     return {name: count for name, count in always.items() if count}
+
+
+def _always(group: NodeGroup, traits: OrchestratorTraits) -> int:
+    if traits.powers_nodes_off:
+        return group.minimum
+    # EC2 may reclaim an interruptible reservation, and nobody knows when a command starts nodes.
+    if group.elastic or isinstance(group.capacity, InterruptibleReservation) or waits_for_command(group.capacity):
+        return 0
+    return group.count
 
 
 def _with_canary(group: NodeGroup) -> tuple[NodeGroup, NodeGroup]:

@@ -56,7 +56,8 @@ class OrchestratorTraits:
         node_resources: Those of its nodes.
         control_nodes: Nodes that run its control plane, beside the others.
         group_keys: Keys of a node group for its nodes only.
-        capacity_keys: Keys of a Capacity Block for its nodes only.
+        capacity_keys: Keys of a reservation for its nodes only.
+        starts_by_schedule: Schedules start the nodes of capacity that begins later; other services wait for it.
         installs_software: Nodes install software at boot, so that the deployment can build images with it.
         own_instances: Instances are in the account, so that quotas of EC2, placement groups and tags apply to them.
         has_platform: Charts and objects are installed on the cluster after its deployment.
@@ -87,6 +88,7 @@ class OrchestratorTraits:
     control_nodes: int = 0
     group_keys: tuple[str, ...]
     capacity_keys: tuple[str, ...] = ()
+    starts_by_schedule: bool = False
     installs_software: bool = False
     own_instances: bool = True
     has_platform: bool = False
@@ -138,7 +140,8 @@ _KUBERNETES = OrchestratorTraits(
     control_plane_resources=("AWS::EKS::Cluster",),
     node_resources=("AWS::EKS::Nodegroup",),
     group_keys=("taints", "os", "pods", "elastic", "update"),
-    capacity_keys=("starts", "active"),
+    capacity_keys=("active",),
+    starts_by_schedule=True,
     has_platform=True,
     two_zones=True,
     default_layout=default_layout,

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.compute._node_group_template import NodeGroupTemplate
 from ultracluster.compute._scale_in import ScaleInBeforeEnd
-from ultracluster.planning.capacity import Block, waits
+from ultracluster.planning.capacity import Block, min_nodes, waits
 
 _L1 = autoscaling.CfnAutoScalingGroup
 
@@ -35,7 +35,7 @@ def auto_scaling_group(
     group = _L1(
         scope,
         "Resource",
-        min_size="0" if block else str(count),
+        min_size=str(min_nodes(template.capacity, count)),
         desired_capacity="0" if waits(template.capacity) else str(count),
         max_size=str(count),
         vpc_zone_identifier=[subnet.subnet_id],

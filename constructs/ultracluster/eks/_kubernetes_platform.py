@@ -180,7 +180,7 @@ def _values(parameters: Iterable[str], outputs: Iterable[Output]) -> dict[str, s
 
 
 def _starts(cluster: ClusterFile) -> Iterator[tuple[NodeGroup, datetime]]:
-    """Yield the groups whose Capacity Block starts later, and when their nodes should have joined."""
+    """Yield the groups whose capacity starts later, and when their nodes should have joined."""
     for group in cluster.node_groups:
         if (start := starts_at(group.capacity)) is not None:
             yield group, start + _JOINED

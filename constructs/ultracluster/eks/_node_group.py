@@ -20,7 +20,7 @@ from ultracluster.kubernetes import GROUP_LABEL
 from ultracluster.network import check_private, check_same_vpc
 from ultracluster.orchestration import NodeResource
 from ultracluster.planning import arn_problem, as_list, checked, known, once, shown, token_errors
-from ultracluster.planning.capacity import Block, OnDemand, Spot, check_count, waits
+from ultracluster.planning.capacity import OnDemand, Spot, check_count, min_nodes, waits
 from ultracluster.rules import Refusal
 
 _L1 = eks.CfnNodegroup
@@ -56,8 +56,8 @@ class EksNodeGroup(_EksNodeGroupBase):
     L1, because `aws_eks_v2.Nodegroup` refuses P5 and P6 (it takes them for types without GPUs), and has neither
     repair overrides nor update strategies (aws-cdk-lib 2.275.0).
 
-    Nodes of a Capacity Block do not run before it starts: the group has no nodes until the capacity is `active`. EKS
-    scales it to zero 40 minutes before the end, and drains its nodes.
+    Nodes of a Capacity Block, or of a future-dated reservation, do not run before it starts: the group has no nodes
+    until the capacity is `active`. EKS scales the group of a block to zero 40 minutes before the end, and drains it.
 
     Its tags reach its launch template too, and so instances, volumes and network interfaces; another value replaces the
     nodes.
@@ -190,8 +190,7 @@ class EksNodeGroup(_EksNodeGroupBase):
                 id=template.launch_template_id, version=template.version_number
             ),
             scaling_config=_L1.ScalingConfigProperty(
-                # A minimum size would keep EKS from scaling the group to zero before its block ends.
-                min_size=0 if isinstance(template.capacity, Block) else count,
+                min_size=min_nodes(template.capacity, count),
                 desired_size=0 if waits(template.capacity) else count,
                 max_size=count,
             ),

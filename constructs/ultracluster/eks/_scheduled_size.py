@@ -1,4 +1,4 @@
-"""Nodes of a Capacity Block: their start with the block, and their end before that of an UltraServer."""
+"""Nodes of scheduled capacity: their start with it, and their end before that of an UltraServer."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -12,7 +12,7 @@ from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.orchestration import INodeGroup
 from ultracluster.planning import checked
-from ultracluster.planning.capacity import starts_at, stops_at
+from ultracluster.planning.capacity import TargetedReservation, starts_at, stops_at
 
 # EventBridge's most: https://docs.aws.amazon.com/scheduler/latest/APIReference/API_RetryPolicy.html (read 2026-11-22)
 _RETRIES = 185
@@ -25,7 +25,7 @@ class _ScheduledSize(ScheduledRun):
     _all: ClassVar[bool]
     #: Hours for which EventBridge tries again.
     _hours: ClassVar[int]
-    #: Description, with `{}` for the name of the group.
+    #: Description, with `{group}` and `{capacity}`.
     _description: ClassVar[str]
 
     @checked
@@ -38,7 +38,7 @@ class _ScheduledSize(ScheduledRun):
         node_group: EksNodeGroup,
         at: datetime,
     ) -> None:
-        count = node_group.count
+        count, reserved = node_group.count, isinstance(node_group.template.capacity, TargetedReservation)
         super().__init__(
             scope,
             id,
@@ -50,14 +50,16 @@ class _ScheduledSize(ScheduledRun):
                 "NodegroupName": node_group.name,
                 "ScalingConfig": {"MinSize": 0, "MaxSize": count, "DesiredSize": count if self._all else 0},
             },
-            description=self._description.format(node_group.name),
+            description=self._description.format(
+                group=node_group.name, capacity="reservation" if reserved else "Capacity Block"
+            ),
             hours=self._hours,
             retries=_RETRIES,
         )
 
 
 class EksScheduledStart(_ScheduledSize):
-    """A schedule that scales a managed node group up at a time, such as the start of its Capacity Block.
+    """A schedule that scales a managed node group up at a time: the start of its Capacity Block or reservation.
 
     EventBridge Scheduler calls `UpdateNodegroupConfig` itself, and retries for a day: EKS refuses while it updates the
     group. The minimum stays zero, so that EKS can scale the group to zero before the block ends.
@@ -71,7 +73,7 @@ class EksScheduledStart(_ScheduledSize):
         Refusal: If the time has no time zone.
     """
 
-    _all, _hours, _description = True, 24, "Starts the nodes of {} with their Capacity Block"
+    _all, _hours, _description = True, 24, "Starts the nodes of {group} with their {capacity}"
 
 
 class EksScheduledStop(_ScheduledSize):
@@ -91,11 +93,11 @@ class EksScheduledStop(_ScheduledSize):
     See: https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html (read 2026-11-21)
     """
 
-    _all, _hours, _description = False, 1, "Scales {} to zero before its Capacity Block ends"
+    _all, _hours, _description = False, 1, "Scales {group} to zero before its {capacity} ends"
 
 
 def schedule_block(scope: Construct, group: NodeGroup, cluster: eks.ICluster, nodes: INodeGroup) -> None:
-    """Start the nodes of a group of a cluster file with its Capacity Block, and end those of an UltraServer before it.
+    """Start the nodes of a group of a cluster file with their capacity, and end those of an UltraServer before it.
 
     Only what the file has the time of is scheduled.
     """

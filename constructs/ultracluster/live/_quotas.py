@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ultracluster.catalogue.ec2 import ELASTIC_IPS_QUOTA, NETWORK_INTERFACES_QUOTA, VPCS_QUOTA
-from ultracluster.clusterfile import ClusterFile
+from ultracluster.catalogue.ec2 import ELASTIC_IPS_QUOTA, GP3_QUOTA, NETWORK_INTERFACES_QUOTA, VPCS_QUOTA
+from ultracluster.clusterfile import ClusterFile, root_volumes_tib
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
@@ -48,6 +48,8 @@ def _needs(cluster: ClusterFile) -> Iterator[_Need]:
         nodes.append((cluster.service_type, OnDemand(), cluster.service_count))
     for quota, vcpus in vcpu_needs(nodes).items():
         yield _Need(service="ec2", code=quota.code, amount=vcpus, unit="vCPUs")
+    if tib := root_volumes_tib(cluster):
+        yield _Need(service="ebs", code=GP3_QUOTA, amount=tib, unit="TiB of root volumes")
     # NAT gateways and endpoints have a few more.
     interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups) + cluster.service_count
     yield _Need(service="vpc", code=NETWORK_INTERFACES_QUOTA, amount=interfaces, unit="network interfaces")

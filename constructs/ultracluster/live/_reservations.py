@@ -15,6 +15,7 @@ from ultracluster.planning.capacity import (
     ReservationGroup,
     Reserved,
     TargetedReservation,
+    waits,
 )
 
 _DESCRIBE = Call(
@@ -49,7 +50,7 @@ def _reservations(check: Check, cluster: ClusterFile, account: Account) -> Itera
                 "check id, Region and account; its owner shares it with AWS Resource Access Manager",
             )
             continue
-        problems = list(_problems(check, records[0], users))
+        problems = list(_problems(check, records[0], users, cluster))
         yield from problems
         if not problems:
             yield check.good(f"{name}: {_words(records[0])}")
@@ -68,7 +69,7 @@ def _words(record: dict[str, Any]) -> str:
     )
 
 
-def _problems(check: Check, record: dict[str, Any], users: list[NodeGroup]) -> Iterator[Finding]:
+def _problems(check: Check, record: dict[str, Any], users: list[NodeGroup], cluster: ClusterFile) -> Iterator[Finding]:
     name, names = record["CapacityReservationId"], ", ".join(group.name for group in users)
     for group in users:
         if record["InstanceType"] != group.instance_type.name:
@@ -83,6 +84,8 @@ def _problems(check: Check, record: dict[str, Any], users: list[NodeGroup]) -> I
             )
         yield from _kind(check, record, group)
         yield from _times(check, record, group)
+        if cluster.traits.starts_by_schedule:
+            yield from _nodes_too_early(check, record, group)
     if record["InstancePlatform"] != "Linux/UNIX" or record["Tenancy"] != "default":
         yield check.bad(
             f"{name} is for {record['InstancePlatform']} with {record['Tenancy']} tenancy, and nodes are Linux/UNIX "
@@ -134,30 +137,52 @@ def _kind(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[Fi
 
 
 def _times(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[Finding]:
-    """Yield the differences in start and end of what ends."""
-    name, end, capacity = record["CapacityReservationId"], record.get("EndDate"), group.capacity
-    if end is None:
-        return
-    if end <= datetime.now(UTC):
+    """Yield the differences in start and end of what starts later, or ends."""
+    name, start, end = (record.get(key) for key in ("CapacityReservationId", "StartDate", "EndDate"))
+    capacity = group.capacity
+    if end is not None and end <= datetime.now(UTC):
         yield check.bad(f"{name} ended {_time(end)}", "name another reservation")
         return
-    if not isinstance(capacity, Block):
-        yield check.doubt(
-            f"{name} ends {_time(end)}, and its instances with it or at their price on demand", "extend it"
-        )
-        return
-    for key, real in (("starts", record.get("StartDate")), ("ends", end)):
+    if isinstance(capacity, Block):
+        times = {"starts": start, "ends": end} if end is not None else {}
+    else:
+        # EC2 may deliver a reservation at another minute than was asked for.
+        comes = record["State"] in _COMING and isinstance(capacity, TargetedReservation)
+        times = {"starts": start} if comes else {}
+        if end is not None:
+            yield check.doubt(
+                f"{name} ends {_time(end)}, and its instances with it or at their price on demand", "extend it"
+            )
+    for key, real in times.items():
         time = getattr(capacity, key)
         if real is None or (time is not None and time.astimezone(UTC) == real.astimezone(UTC)):
             continue
         if time is None:
             yield check.doubt(
-                f"{name} {key} {_time(real)}, and the file does not have it", f"set `{key}: {_time(real)}`"
+                f"{name} {key} {_time(real)}, and the file does not have it",
+                f"set `{key}: {_time(real)}`" + ("" if isinstance(capacity, Block) else " beside `kind: odcr`"),
             )
         else:
             yield check.bad(
                 f"{name} {key} {_time(real)}, and the file has {_time(time)}", f"set `{key}: {_time(real)}`"
             )
+
+
+def _nodes_too_early(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[Finding]:
+    """Yield a reservation that starts later, of a group of EKS that is created with its nodes."""
+    nodes_at_once = isinstance(group.capacity, TargetedReservation) and not waits(group.capacity)
+    if record["State"] not in _COMING or not nodes_at_once or group.elastic:
+        return
+    name, start = record["CapacityReservationId"], record.get("StartDate")
+    # EKS fails a group whose nodes do not launch: CREATE_FAILED, AsgInstanceLaunchFailures, as in
+    # https://github.com/eksctl-io/eksctl/issues/4732 and https://github.com/aws/containers-roadmap/issues/2204
+    yield check.bad(
+        f"{name} is {record['State']}, and EKS creates {group.name} with its nodes: their launch fails, and the "
+        "deployment is rolled back",
+        f"set `nodes.{group.section}.capacity` to {{reservation: {name}, kind: odcr, starts: {_time(start)}}}"
+        if start
+        else "deploy once it is scheduled, with its start",
+    )
 
 
 def _open(check: Check, account: Account, group: NodeGroup, capacity: OpenReservation) -> Iterator[Finding]:

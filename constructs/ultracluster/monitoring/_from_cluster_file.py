@@ -23,7 +23,7 @@ from ultracluster.monitoring.alerts import (
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, node_objects, shared_objects
 from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards, source_uid
 from ultracluster.monitoring.names import Profile
-from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
+from ultracluster.planning.capacity import expected_times, runs_until
 
 # EKS's own label of a managed group: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html (read
 # 2026-11-21)
@@ -65,15 +65,13 @@ def cluster_rules(cluster: ClusterFile, *, grafana: str | None = None) -> dict[s
     if profile is None:
         return {}
     inventory = {(cluster.name, group): count for group, count in cluster.expected_nodes.items()}
-    ends = {
-        (cluster.name, group.name): group.capacity.terminates_at.timestamp()
-        for group in cluster.node_groups
-        if isinstance(group.capacity, CapacityBlock | UltraServerBlock) and group.capacity.terminates_at
-    }
+    starts, drains, ends = _times(cluster)
     changes = _changes(cluster)
     library = rules(
         profile,
         inventory=inventory,
+        starts=starts,
+        drains=drains,
         ends=ends,
         runbooks=cluster.observability.alerts.runbooks,
         tuning=Tuning(**{**changes, "thresholds": {"SeriesNearQuota": near_series(cluster), **changes["thresholds"]}}),
@@ -84,6 +82,30 @@ def cluster_rules(cluster: ClusterFile, *, grafana: str | None = None) -> dict[s
         cluster=cluster.name,
     )
     return {**library, **rule_files(cluster)}
+
+
+_Times = dict[tuple[str, str], float]
+
+
+def _times(cluster: ClusterFile) -> tuple[_Times, _Times, _Times]:
+    """Return when the capacity of node groups starts, is drained under Slurm, and ends, in Unix time."""
+    starts, drains, ends = _Times(), _Times(), _Times()
+    traits = cluster.traits
+    for group in cluster.node_groups:
+        key = (cluster.name, group.name)
+        start, end = expected_times(group.capacity)
+        if start is not None:
+            starts[key] = start.timestamp()
+        if end is None:
+            continue
+        if traits.starts_by_schedule:
+            # EKS, or a schedule, scales the group to zero before EC2 terminates its instances.
+            end = runs_until(group.capacity) or end
+        else:
+            drain = cluster.notifications.drain.seconds if traits.powers_nodes_off else 0
+            drains[key] = end.timestamp() - drain
+        ends[key] = end.timestamp()
+    return starts, drains, ends
 
 
 def rule_files(cluster: ClusterFile) -> dict[str, str]:

@@ -61,7 +61,7 @@ class Group:
         nodes: Number of nodes.
         resources: Devices of each node by resource name.
         optional: Reason why fewer nodes are no failure, such as nodes that Karpenter launches; or empty.
-        starts: Start of their Capacity Block as a text of ISO 8601, or empty. There are no nodes before.
+        starts: Start of their capacity as a text of ISO 8601, or empty. There are no nodes before.
         until: Time from which EKS scales them to zero, before the end of the block, or empty.
     """
 
@@ -76,7 +76,7 @@ class Group:
     def excuse(self, now: datetime) -> str:
         """Return the reason why fewer nodes are no failure at a time, or an empty text."""
         if self.starts and now < datetime.fromisoformat(self.starts):
-            return f"its Capacity Block starts at {self.starts}"
+            return f"its capacity starts at {self.starts}"
         if self.until and now >= datetime.fromisoformat(self.until):
             return f"its Capacity Block ran until {self.until}"
         return self.optional

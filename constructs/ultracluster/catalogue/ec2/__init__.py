@@ -46,6 +46,8 @@ from ultracluster.catalogue.ec2._partitions import partition_problem as partitio
 from ultracluster.catalogue.ec2._quotas import DAYS_OF_CAPACITY_BLOCK as DAYS_OF_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import DAYS_TO_CAPACITY_BLOCK as DAYS_TO_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import ELASTIC_IPS_QUOTA as ELASTIC_IPS_QUOTA
+from ultracluster.catalogue.ec2._quotas import GP3_QUOTA as GP3_QUOTA
+from ultracluster.catalogue.ec2._quotas import GP3_TIB as GP3_TIB
 from ultracluster.catalogue.ec2._quotas import INSTANCES_IN_CAPACITY_BLOCKS as INSTANCES_IN_CAPACITY_BLOCKS
 from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_CAPACITY_BLOCK as INSTANCES_PER_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import INSTANCES_PER_SPREAD_GROUP as INSTANCES_PER_SPREAD_GROUP

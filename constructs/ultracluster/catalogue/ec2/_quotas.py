@@ -24,6 +24,7 @@ _CAPACITY_BLOCK_TIMES = Source(
 _PLACEMENT_STRATEGIES = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html", read_on="2026-11-21"
 )
+_EBS = Source("https://docs.aws.amazon.com/ebs/latest/userguide/ebs-resource-quotas.html", read_on="2026-11-27")
 _ON_DEMAND = Source(
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html "
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html",
@@ -38,6 +39,10 @@ NETWORK_INTERFACES_QUOTA: Annotated[str, Stated(_VPC_LIMITS, columns="code in Se
 # Default of a VPC, and what AWS raises it to.
 NETWORK_ADDRESS_USAGE: Annotated[int, Stated(_NETWORK_ADDRESS_USAGE, "units")] = 64_000
 MOST_NETWORK_ADDRESS_USAGE: Annotated[int, Stated(_NETWORK_ADDRESS_USAGE, "units")] = 256_000
+
+# Storage for General Purpose SSD (gp3) volumes, per Region and account, adjustable; volumes of reserved instances too.
+GP3_QUOTA: Annotated[str, Stated(_EBS, columns="code in Service Quotas, service ebs")] = "L-7A658B76"
+GP3_TIB: Annotated[int, Stated(_EBS, "TiB of a new account")] = 50
 
 # Codes of the quotas VPCs per Region (service vpc) and EC2-VPC Elastic IPs (service ec2), 5 of each by default.
 VPCS_QUOTA: Annotated[str, Stated(_VPC_LIMITS_REREAD, columns="code in Service Quotas, service vpc")] = "L-F678F1CE"

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ultracluster.catalogue.ec2 import (
     CAPACITY_BLOCKS,
+    GP3_QUOTA,
+    GP3_TIB,
     INSTANCES_IN_CAPACITY_BLOCKS,
     OFFERED,
     READ_ON,
@@ -14,6 +16,7 @@ from ultracluster.catalogue.ec2 import (
 )
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._needs import root_volumes_tib
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.rules._rule import Rule, listed, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
@@ -59,6 +62,9 @@ NODE_GROUP_QUOTA = warning(
 )
 _VCPU_QUOTA = warning(
     "vcpu-quota", "Nodes with GPUs, on demand or Spot, need more vCPUs than the default quota of a new account."
+)
+_GP3_QUOTA = warning(
+    "gp3-quota", "Root volumes need more than the default quota of gp3 storage; launches beyond it fail."
 )
 _INSTANCES_IN_CAPACITY_BLOCKS = warning(
     "instances-in-capacity-blocks", "More instances in Capacity Blocks than an organization can have on one day."
@@ -254,6 +260,14 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             _VCPU_QUOTA,
             f"the nodes need more vCPUs than the quotas of a new account, which are {next(iter(needs)).default}: "
             f"{'; '.join(words)}; request an increase before you deploy",
+        )
+    volumes = root_volumes_tib(cluster)
+    if volumes > GP3_TIB:
+        yield (
+            _GP3_QUOTA,
+            f"the root volumes are {volumes:,} TiB, and the default quota of an account is {GP3_TIB} TiB of gp3 volumes "
+            f"({GP3_QUOTA}, service ebs), reservations and Capacity Blocks included: instances beyond it do not launch; "
+            "request an increase before you deploy",
         )
     blocks = sum(
         group.count for group in cluster.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)

@@ -11,7 +11,6 @@ from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS, OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error
-from ultracluster.planning.capacity import CapacityBlock, UltraServerBlock
 
 OTHER = error("other-orchestrator", "A file describes one orchestrator: keys of another one would have no effect.")
 _TITLES = {"slurm": "Slurm", "kubernetes": "Kubernetes", "hyperpod": "SageMaker HyperPod"}
@@ -94,8 +93,7 @@ def _check_keys(other: OrchestratorTraits, draft: Draft) -> Iterator[Problem]:
 
                 yield OTHER(("nodes", name, key), f"{why}: {NODE_KEYS[draft.traits.name][key]}", at_key=True)
     for group in draft.node_groups:
-        if isinstance(group.capacity, CapacityBlock | UltraServerBlock):
-            for key in sorted({*other.capacity_keys} - {*draft.traits.capacity_keys}):
-                if getattr(group.capacity, key):
-                    message = f"{why}: no equivalent, nodes start with the block; remove it"
-                    yield OTHER(("nodes", group.section, "capacity", key), message, at_key=True)
+        for key in sorted({*other.capacity_keys} - {*draft.traits.capacity_keys}):
+            if getattr(group.capacity, key, None):
+                message = f"{why}: no equivalent, nodes start with the capacity; remove it"
+                yield OTHER(("nodes", group.section, "capacity", key), message, at_key=True)

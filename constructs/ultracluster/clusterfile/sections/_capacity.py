@@ -38,6 +38,13 @@ _KINDS = {
     "interruptible": InterruptibleReservation,
 }
 _BLOCK_KINDS = ("capacity-block", "ultraserver")
+# Keys of each kind of reservation, and of each other form, beside those of all.
+_TIMES = {
+    "capacity-block": {"starts", "ends", "active"},
+    "ultraserver": {"starts", "ends", "active"},
+    "odcr": {"starts", "active"},
+    "training-plan": {"starts", "ends"},
+}
 _WORDS: dict[str, CapacityValue] = {"on-demand": OnDemand(), "spot": Spot()}
 _HEADS = ("reservation", "reservations", "group", "training-plan")
 _FORMS = (
@@ -97,7 +104,7 @@ def write_capacity(capacity: CapacityValue | Blocks) -> str | dict[str, Any]:
         case ReservationGroup():
             return {"group": capacity.arn}
         case TrainingPlan():
-            return {"training-plan": capacity.arn}
+            return {"training-plan": capacity.arn} | _write_times(capacity)
         case Blocks():
             first = write_capacity(capacity.blocks[0])
             assert isinstance(first, dict)
@@ -105,14 +112,18 @@ def write_capacity(capacity: CapacityValue | Blocks) -> str | dict[str, Any]:
             return {"reservations": [block.reservation_id for block in capacity.blocks], **first}
     written: dict[str, Any] = {"reservation": capacity.reservation_id}
     written["kind"] = next(kind for kind, value in _KINDS.items() if isinstance(capacity, value))
-    times = {name: getattr(capacity, name, None) for name in ("starts", "ends")}
     extra = {
         "instances": capacity.instances,
-        **{name: time and time.isoformat().replace("+00:00", "Z") for name, time in times.items()},
+        **_write_times(capacity),
         "active": getattr(capacity, "active", False) or None,
         "placement-group": getattr(capacity, "placement_group", None),
     }
     return written | {key: value for key, value in extra.items() if value is not None}
+
+
+def _write_times(capacity: CapacityValue) -> dict[str, str]:
+    times = {name: getattr(capacity, name, None) for name in ("starts", "ends")}
+    return {name: time.isoformat().replace("+00:00", "Z") for name, time in times.items() if time is not None}
 
 
 def _end(value: object) -> datetime:
@@ -176,14 +187,17 @@ class Reserved(Section):
     instances: t.Count | None = Field(default=None, description="Number of instances of the reservation.")
     starts: End | None = Field(
         default=None,
-        description="Start of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone. Nodes of "
-        "Kubernetes start then; without it they wait for `active`.",
+        description="Start of a Capacity Block, of a future-dated ODCR, or of a training plan: a day, which means "
+        "11:30 UTC, or a time with its zone. Nodes of Kubernetes start then; without it those of a block wait for "
+        "`active`. Alerts expect no nodes before.",
     )
     ends: End | None = Field(
-        default=None, description="End of a Capacity Block: a day, which means 11:30 UTC, or a time with its zone."
+        default=None,
+        description="End of a Capacity Block, or of a training plan: a day, which means 11:30 UTC, or a time with its "
+        "zone. Alerts expect no nodes after it.",
     )
     active: t.Flag = Field(
-        default=False, description="A Capacity Block has begun: nodes of Kubernetes, which wait at zero, start."
+        default=False, description="The capacity has begun: nodes of Kubernetes, which wait at zero, start."
     )
     placement_group: PlacementGroupName | None = Field(
         default=None, description="Placement group that an ODCR was created in."
@@ -202,14 +216,16 @@ class Reserved(Section):
             raise ValueError(f"needs one of {', '.join(_HEADS)}, {value_shown}; the forms are {_FORMS}")
         if wrong := self._misplaced(heads[0], given):
             raise FieldProblems([Problem(path=(key,), message=text, at_key=True) for key, text in wrong.items()])
-        if self.group or self.training_plan:
-            return ReservationGroup(arn=self.group) if self.group else TrainingPlan(arn=self.training_plan or "")
+        if self.group:
+            return ReservationGroup(arn=self.group)
         if self.reservation == "open":
             return OpenReservation(placement_group=self.placement_group)
-        names = self.model_fields_set - {"reservation", "reservations", "kind"}
+        names = self.model_fields_set - {"reservation", "reservations", "training_plan", "kind"}
         extra = {name: getattr(self, name) for name in names}
         ids = self.reservations or (self.reservation,)
         try:
+            if self.training_plan:
+                return TrainingPlan(arn=self.training_plan, **extra)
             blocks = tuple(_KINDS[self.kind](reservation_id=id, **extra) for id in ids)
         except ValueError as error:
             key = next((key for key in ("starts", "ends") if f"{key} must" in str(error)), "instances")
@@ -220,15 +236,20 @@ class Reserved(Section):
         """Return the keys that the form, or the kind of the reservation, does not have, with the error."""
         if head in ("group", "training-plan") or self.reservation == "open":
             owner = "an open reservation" if head == "reservation" else f"a {head}"
-            keys = given - {head} - ({"placement-group"} if head == "reservation" else set())
+            keys = given - {head} - ({"placement-group"} if head == "reservation" else _TIMES.get(head, set()))
             return dict.fromkeys(keys, f"belongs to a reservation that is named, not to {owner}; remove it")
         wrong = {}
         if self.kind not in _BLOCK_KINDS:
             kinds = " or ".join(_BLOCK_KINDS)
             block_keys = sorted(given & {"starts", "ends", "active"})
             if "kind" in given:
-                message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"
-                wrong = dict.fromkeys(block_keys, f"{message}; remove it")
+                neither = "does not end" if self.kind == "odcr" else "neither begins nor ends"
+                message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} {neither}"
+                wrong = dict.fromkeys(sorted({*block_keys} - _TIMES.get(self.kind, set())), f"{message}; remove it")
+                if "active" in given and "starts" not in given and not wrong:
+                    wrong["active"] = "belongs to a reservation that starts later: write starts, or remove it"
+            elif block_keys == ["starts"]:
+                wrong["starts"] = f"belongs to what starts later: write kind: {kinds}, or kind: odcr if this is an ODCR"
             else:
                 message = f"belongs to a Capacity Block: write kind: {kinds}, or remove it if this is an ODCR"
                 wrong = dict.fromkeys(block_keys[:1], message)

@@ -14,16 +14,28 @@ from ultracluster.monitoring.alerts._alert import (
 from ultracluster.planning.workload import quota_request
 
 _SERIES = ACTIVE_SERIES * 2 // 5
+# Nodes of groups whose capacity has ended, and of those that are drained before it does, or 0.
+_ENDED = (
+    "sum by (cluster) (ultracluster_group_ending_nodes and ultracluster_group_capacity_end_timestamp_seconds < time())"
+)
+_ENDING = "sum by (cluster) (ultracluster_group_ending_nodes)"
+
+
+def _nodes_beyond(states: str, planned: str) -> str:
+    """Return Slurm's nodes in states, without those that the end of their capacity puts there."""
+    nodes = f'ultracluster_slurm_nodes{{state=~"{states}"}}'
+    return f"{nodes} - on (cluster) group_left () ({planned} or sum by (cluster) ({nodes}) * 0)"
+
 
 CLUSTER_ALERTS = (
     Alert(
         name="SlurmNodesDown",
         for_="10m",
-        expr='sum by (cluster) (ultracluster_slurm_nodes{state=~"down|noresp|fail"}) > 0',
+        expr=f"sum by (cluster) (clamp_min({_nodes_beyond('down|noresp|fail', _ENDED)}, 0)) > 0",
         threshold=0,
         bounds=NUMBER,
         summary="{{ $value }} nodes of {{ $labels.cluster }} are down for Slurm",
-        description="Slurm gives these nodes no jobs.",
+        description="Slurm gives these nodes no jobs. Those of a Capacity Block that has ended do not count.",
         diagnosis=("`sinfo -R`: why each is down.",),
         actions=("Repair the node and `sudo -i scontrol update nodename=NODE state=resume`.",),
         rationale="SckyzO/slurm_exporter's alerts (commit ff418af of 2026-08-04, read 2026-11-20).",
@@ -31,11 +43,12 @@ CLUSTER_ALERTS = (
     Alert(
         name="SlurmNodesDrained",
         for_="30m",
-        expr='ultracluster_slurm_nodes{state="drain"} > 0',
+        expr=f"{_nodes_beyond('drain', _ENDING)} > 0",
         threshold=0,
         bounds=NUMBER,
         summary="{{ $value }} nodes of {{ $labels.cluster }} are drained",
-        description="An operator or a health check has drained nodes. They cost the same.",
+        description="An operator or a health check has drained nodes. They cost the same. Those of a Capacity Block "
+        "do not count from the drain before its end on.",
         diagnosis=("`sinfo -R`: who, when and why.",),
         actions=("Repair and resume them, or replace them.",),
     ),
@@ -212,8 +225,7 @@ CLUSTER_ALERTS = (
         name="NoNodes",
         severity=Severity.CRITICAL,
         for_="10m",
-        expr="sum by (cluster) (ultracluster_group_expected_nodes unless on (cluster, group) "
-        "ultracluster_group_capacity_end_timestamp_seconds < time()) > 0 unless on (cluster) "
+        expr="sum by (cluster) (ultracluster_group_expected_nodes) > 0 unless on (cluster) "
         "cluster:ultracluster_node_up:sum",
         summary="Nothing comes from any node of {{ $labels.cluster }}",
         description="Not one node sends. Either all are gone, or none may write to the workspace.",

@@ -88,14 +88,13 @@ NODE_ALERTS = (
         for_="15m",
         # Counted, not summed: a node whose node_exporter does not answer is there, and ExporterDown names it.
         expr="ultracluster_group_expected_nodes - on (cluster, group) (count by (cluster, group) "
-        "(ultracluster_node_up) or ultracluster_group_expected_nodes * 0) > 0 unless on (cluster, group) "
-        "ultracluster_group_capacity_end_timestamp_seconds < time()",
+        "(ultracluster_node_up) or ultracluster_group_expected_nodes * 0) > 0",
         threshold=0,
         bounds=NUMBER,
         summary="{{ $value }} nodes of group {{ $labels.group }} of {{ $labels.cluster }} are not there",
         description="Fewer nodes answer than the cluster file has. This is the inventory: a node that never came, or "
-        "that failed without a job, is seen here only. After the end of their Capacity Block no nodes are expected: "
-        "if you extend it, change the end in the cluster file and deploy, or missing nodes are not reported.",
+        "that failed without a job, is seen here only. Before `starts` of a capacity and after `ends` no nodes are "
+        "expected: if you extend it, change the file and deploy, or missing nodes are not reported.",
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
             "PCS: the scaling log has the reason of each failed launch; see docs/operations/node-health.md.",
@@ -105,7 +104,8 @@ NODE_ALERTS = (
             "With a reservation: see that it is in the right zone and not used up.",
             "Replace nodes that do not boot.",
         ),
-        rationale="15 minutes: a large instance may take ten to boot.",
+        rationale="15 minutes: a large instance may take ten to boot. Nodes of a capacity that starts are expected a "
+        "quarter of an hour after it.",
     ),
     Alert(
         name="NodeUnhealthy",

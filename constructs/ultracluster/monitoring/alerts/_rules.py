@@ -12,6 +12,7 @@ from ultracluster.monitoring.alerts._tuning import Tuning
 from ultracluster.monitoring.collectors import block_yaml, name_problems
 from ultracluster.monitoring.names import (
     CAPACITY_END,
+    ENDING_NODES,
     EXPECTED_NODES,
     FAMILIES,
     JOB_INFO,
@@ -29,6 +30,8 @@ INTERVAL = "30s"
 GRAFANA = "http://localhost:3000"
 _GRAFANA = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
+# Seconds in which the nodes of a capacity that starts are launched and boot.
+_BOOT = 900
 _INVENTORY = error("metrics-inventory", "The expected number of nodes is the only sign of a node that never started.")
 _RUNBOOKS_RULE = error("alerts-runbooks", "Alerts link to their runbooks.")
 _RUNBOOKS = re.compile(r"(https://)?[A-Za-z0-9._~@%+-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~@%+-]+)*", re.ASCII)
@@ -43,6 +46,8 @@ def rules(
     tuning: Tuning | None = None,
     grafana: str = GRAFANA,
     data_source: str | None = None,
+    starts: Mapping[tuple[str, str], float] | None = None,
+    drains: Mapping[tuple[str, str], float] | None = None,
     ends: Mapping[tuple[str, str], float] | None = None,
 ) -> dict[str, str]:
     """Return the rule files by name: `recording.yaml` and `alerts.yaml`, each a namespace of AMP.
@@ -59,14 +64,18 @@ def rules(
         grafana: Address of Grafana, to which alerts link; it may be known at deployment only. By default, the
             forwarded port of the self-hosted server.
         data_source: Uid of the data source that a linked dashboard shows. By default, Grafana chooses it.
-        ends: When the capacity of a group ends, in Unix time, by cluster and node group. By default, never.
+        starts: When the capacity of a group starts, in Unix time, by cluster and node group. Its nodes are expected a
+            quarter of an hour later. By default, at once.
+        drains: When the nodes of a group are drained before its end, in the same way. By default, never.
+        ends: When the capacity of a group ends, in the same way. Then no nodes are expected. By default, never.
 
     Raises:
         Refusal: If a name is not a valid label, an expected number is below 0, or `runbooks` is not a
             valid address; all problems at once.
     """
     expected = inventory or {}
-    names = [name for key in (*expected, *(ends or {})) for name in key]
+    starts, drains, ends = starts or {}, drains or {}, ends or {}
+    names = [name for key in (*expected, *starts, *drains, *ends) for name in key]
     problems = name_problems(*names, *([] if cluster is None else [cluster]))
     problems += [
         _INVENTORY(f"{cluster}/{group}: {count} nodes expected; it must be a whole number, 0 or more")
@@ -95,11 +104,12 @@ def rules(
         for name, family in FAMILIES.items()
     }
     recording["inventory"] = [
-        {"record": EXPECTED_NODES, "expr": f"vector({count})", "labels": {"cluster": cluster, "group": group}}
-        for (cluster, group), count in sorted(expected.items())
-    ] + [
-        {"record": CAPACITY_END, "expr": f"vector({end:.0f})", "labels": {"cluster": cluster, "group": group}}
-        for (cluster, group), end in sorted((ends or {}).items())
+        *(
+            _of_group(EXPECTED_NODES, key, count, since=starts.get(key, -_BOOT) + _BOOT, until=ends.get(key))
+            for key, count in sorted(expected.items())
+        ),
+        *(_of_group(ENDING_NODES, key, expected.get(key, 0), since=drain) for key, drain in sorted(drains.items())),
+        *(_of_group(CAPACITY_END, key, end) for key, end in sorted(ends.items())),
     ]
     # AMP evaluates a group in order and groups at once: an alert sees the problem of the same moment.
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -109,6 +119,17 @@ def rules(
         recorded = [_problem(alert)] if alert.per_node or alert.per_job else []
         rules += [*recorded, _alert(alert, runbooks, grafana, data_source)]
     return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
+
+
+def _of_group(
+    record: str, key: tuple[str, str], value: float, *, since: float = 0, until: float | None = None
+) -> dict[str, Any]:
+    """Return the rule of a number of a node group, which has a series between two times only."""
+    conditions = [f"vector(time()) >= {since:.0f}"] * (since > 0)
+    conditions += [] if until is None else [f"vector(time()) < {until:.0f}"]
+    cluster, group = key
+    expr = " and ".join([f"vector({value:.0f})", *conditions])
+    return {"record": record, "expr": expr, "labels": {"cluster": cluster, "group": group}}
 
 
 def _problem(alert: Alert) -> dict[str, Any]:

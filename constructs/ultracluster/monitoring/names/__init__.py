@@ -17,6 +17,7 @@ from ultracluster.monitoring.names._all import OTHERS as OTHERS
 from ultracluster.monitoring.names._all import metrics as metrics
 from ultracluster.monitoring.names._fleet import CAPACITY_END as CAPACITY_END
 from ultracluster.monitoring.names._fleet import CLUSTER_METRICS as CLUSTER_METRICS
+from ultracluster.monitoring.names._fleet import ENDING_NODES as ENDING_NODES
 from ultracluster.monitoring.names._fleet import EXPECTED_NODES as EXPECTED_NODES
 from ultracluster.monitoring.names._fleet import JOB_CAUSE as JOB_CAUSE
 from ultracluster.monitoring.names._fleet import JOB_PROBLEM as JOB_PROBLEM

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from ultracluster.monitoring.names._fleet import (
     CAPACITY_END,
+    ENDING_NODES,
     EXPECTED_NODES,
     FLEET_METRICS,
     JOB_CAUSE,
@@ -40,6 +41,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         CAPACITY_END: GROUP,
+        ENDING_NODES: GROUP,
         EXPECTED_NODES: GROUP,
         PROBLEM: (*NODE, "node", "problem"),
         JOB_PROBLEM: (*JOB, *JOB_INFO, "problem"),

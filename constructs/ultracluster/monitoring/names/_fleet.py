@@ -119,10 +119,12 @@ _PIPELINE = (
 CLUSTER_METRICS = (*_FLEET, *_PIPELINE)
 FLEET_METRICS = (*_FLEET, *SLURM_METRICS, *KUBERNETES_METRICS, *_PIPELINE)
 
-#: Expected nodes of a group, from the cluster file, see `rules`.
+#: Expected nodes of a group, from the cluster file, while its capacity runs; see `rules`.
 EXPECTED_NODES = "ultracluster_group_expected_nodes"
-#: When EC2 terminates the instances of a group's Capacity Block, from the cluster file, see `rules`.
+#: When the instances of a group's Capacity Block or training plan end, from the cluster file, see `rules`.
 CAPACITY_END = "ultracluster_group_capacity_end_timestamp_seconds"
+#: Nodes of a group from the drain before that end on, from the cluster file, see `rules`.
+ENDING_NODES = "ultracluster_group_ending_nodes"
 #: Problems of nodes, one series for each problem of a node. Its labels are those
 #: of a node, `problem` (the name of an alert) and what the alert distinguishes, such as `xid` or `path`.
 PROBLEM = "ultracluster_node_problem"

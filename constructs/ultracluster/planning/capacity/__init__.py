@@ -40,6 +40,8 @@ from ultracluster.planning.capacity._scaling import as_of as as_of
 from ultracluster.planning.capacity._scaling import check_count as check_count
 from ultracluster.planning.capacity._scaling import check_end as check_end
 from ultracluster.planning.capacity._scaling import check_static_nodes as check_static_nodes
+from ultracluster.planning.capacity._scaling import expected_times as expected_times
+from ultracluster.planning.capacity._scaling import min_nodes as min_nodes
 from ultracluster.planning.capacity._scaling import runs_until as runs_until
 from ultracluster.planning.capacity._scaling import starts_at as starts_at
 from ultracluster.planning.capacity._scaling import static_nodes as static_nodes

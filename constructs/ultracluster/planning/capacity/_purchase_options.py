@@ -87,7 +87,7 @@ class _ById(_Option):
         problems = [] if is_token(self.reservation_id) else check_reservation_id(self.reservation_id)
         if self.instances is not None and self.instances < 1:
             problems.append(f"instances must be at least 1, got {self.instances}")
-        return problems
+        return problems + _check_times(getattr(self, "starts", None), getattr(self, "ends", None))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,14 +101,19 @@ class TargetedReservation(_ById):
         reservation_id: `cr-` and 17 hexadecimal digits, or a token of the CDK.
         instances: Number of instances in the reservation. Default: not known, so not checked.
         placement_group: Name of the placement group of the reservation. Default: none.
+        starts: Start of a future-dated reservation, with a time zone. Default: it is active.
+        active: A future-dated reservation has started. Default: no; node groups of EKS have no nodes until then.
 
     Raises:
-        ValueError: If the id is not a valid id of a reservation, or the number of instances is below 1.
+        ValueError: If the id is not valid, the number of instances is below 1, or the start has no time zone.
 
-    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-20)
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-20), and
+    capacity-reservations-create.html, "available for use only once" it is active (read 2026-11-27)
     """
 
     placement_group: str | None = None
+    starts: datetime | None = None
+    active: bool = False
 
     _form: ClassVar[str] = "{0.reservation_id}"
 
@@ -169,15 +174,6 @@ class _Block(_ById):
     active: bool = False
     ended: bool = False
 
-    def _problems(self) -> list[str]:
-        problems = _ById._problems(self)
-        times = {"starts": self.starts, "ends": self.ends}
-        wrong = {name: time for name, time in times.items() if time is not None and time.tzinfo is None}
-        problems += [f"{name} must have a time zone, got {time.isoformat()}" for name, time in wrong.items()]
-        if not wrong and self.starts is not None and self.ends is not None and self.starts >= self.ends:
-            problems.append(f"starts must be before ends, got {self.starts.isoformat()} and {self.ends.isoformat()}")
-        return problems
-
     @property
     def terminates_at(self) -> datetime | None:
         """Time at which EC2 terminates its instances, in UTC, or None if the end is not known."""
@@ -207,7 +203,7 @@ class CapacityBlock(_Block):
     last_call: ClassVar[timedelta] = timedelta(minutes=30)
 
     def _problems(self) -> list[str]:
-        problems = _Block._problems(self)
+        problems = _ById._problems(self)
         if self.instances is not None and self.instances > INSTANCES_PER_CAPACITY_BLOCK:
             problems.append(
                 f"a Capacity Block holds 1 to {INSTANCES_PER_CAPACITY_BLOCK} instances, got {self.instances}"
@@ -254,9 +250,11 @@ class TrainingPlan(_Option):
 
     Args:
         arn: `arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME`, or a token of the CDK.
+        starts: Start, with a time zone. Default: not known; then its nodes are expected at once.
+        ends: End, with a time zone. Default: not known; then its nodes are expected for good.
 
     Raises:
-        ValueError: If the ARN is not that of a training plan.
+        ValueError: If the ARN is not that of a plan, a time has no time zone, or the start is not before the end.
 
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/reserve-capacity-with-training-plans.html
     (read 2026-11-20)
@@ -264,12 +262,34 @@ class TrainingPlan(_Option):
 
     takes_placement_group: ClassVar[bool] = False
 
+    # "You have full access to all reserved instances until 30 minutes before the Reserved Capacity end time":
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/training-plan-utilization-for-training-jobs.html (read 2026-11-27)
+    last_call: ClassVar[timedelta] = timedelta(minutes=30)
+
     arn: str
+    starts: datetime | None = None
+    ends: datetime | None = None
 
     def _problems(self) -> list[str]:
-        return [] if is_token(self.arn) else check_training_plan_arn(self.arn)
+        problems = [] if is_token(self.arn) else check_training_plan_arn(self.arn)
+        return problems + _check_times(self.starts, self.ends)
+
+    @property
+    def terminates_at(self) -> datetime | None:
+        """Time at which SageMaker terminates its instances, in UTC, or None if the end is not known."""
+        return None if self.ends is None else self.ends.astimezone(UTC) - self.last_call
 
     _form: ClassVar[str] = "{{training-plan: {0.arn}}}"
+
+
+def _check_times(starts: datetime | None, ends: datetime | None) -> list[str]:
+    """Return the errors of a start and an end."""
+    times = {"starts": starts, "ends": ends}
+    wrong = {name: time for name, time in times.items() if time is not None and time.tzinfo is None}
+    problems = [f"{name} must have a time zone, got {time.isoformat()}" for name, time in wrong.items()]
+    if not wrong and starts is not None and ends is not None and starts >= ends:
+        problems.append(f"starts must be before ends, got {starts.isoformat()} and {ends.isoformat()}")
+    return problems
 
 
 #: Capacity Blocks, which end.

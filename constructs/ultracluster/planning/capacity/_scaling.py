@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TypeGuard
 
 from ultracluster.planning.capacity._purchase_options import (
     Block,
@@ -9,6 +10,7 @@ from ultracluster.planning.capacity._purchase_options import (
     InterruptibleReservation,
     OnDemand,
     Spot,
+    TargetedReservation,
     UltraServerBlock,
 )
 from ultracluster.rules import error, shared
@@ -66,8 +68,16 @@ def check_end(capacity: Capacity) -> list[str]:
 
 
 def waits(capacity: Capacity) -> bool:
-    """Report whether nodes cannot start yet: their Capacity Block has not begun."""
-    return isinstance(capacity, Block) and not capacity.active
+    """Report whether nodes cannot start yet: their Capacity Block, or future-dated reservation, has not begun."""
+    return _is_scheduled(capacity) and not capacity.active
+
+
+def min_nodes(capacity: Capacity, count: int) -> int:
+    """Return the minimum size of a group of nodes: none where a schedule starts them, or a service ends them.
+
+    A minimum would keep EKS from scaling the group to zero before its block ends.
+    """
+    return 0 if _is_scheduled(capacity) else count
 
 
 def waits_for_command(capacity: Capacity) -> bool:
@@ -90,16 +100,30 @@ def stops_at(capacity: Capacity) -> datetime | None:
 
 def starts_at(capacity: Capacity) -> datetime | None:
     """Return when nodes start by themselves, or None if they run, somebody starts them, or their block has ended."""
-    return capacity.starts if isinstance(capacity, Block) and not (capacity.active or capacity.ended) else None
+    if not _is_scheduled(capacity) or capacity.active or getattr(capacity, "ended", False):
+        return None
+    return capacity.starts
+
+
+def expected_times(capacity: Capacity) -> tuple[datetime | None, datetime | None]:
+    """Return when the nodes of a capacity start and are terminated, in UTC; None where it is not known, or never."""
+    times = (getattr(capacity, name, None) for name in ("starts", "terminates_at"))
+    start, end = (time and time.astimezone(UTC) for time in times)
+    return start, end
 
 
 def as_of(capacity: Capacity, now: datetime) -> Capacity:
-    """Return a Capacity Block as it is at a time: ended, whatever the file has, or active from its start."""
-    if not isinstance(capacity, Block):
+    """Return a scheduled capacity as it is at a time: ended, whatever the file has, or active from its start."""
+    if not _is_scheduled(capacity):
         return capacity
     until = runs_until(capacity)
-    if until is not None and now >= until:
+    if until is not None and now >= until and not isinstance(capacity, TargetedReservation):
         return replace(capacity, active=False, ended=True)
     if capacity.active or capacity.starts is None or now < capacity.starts:
         return capacity
     return replace(capacity, active=True)
+
+
+def _is_scheduled(capacity: Capacity) -> TypeGuard[Block | TargetedReservation]:
+    """Report whether a capacity begins at a time of its own."""
+    return isinstance(capacity, Block) or (isinstance(capacity, TargetedReservation) and capacity.starts is not None)
