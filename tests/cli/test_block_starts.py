@@ -32,7 +32,7 @@ def test_only_a_start_without_a_deployed_schedule_can_be_missed(tmp_path: Path) 
 
 def test_slurm_waits_for_a_start_without_a_schedule(tmp_path: Path) -> None:
     text = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
-    slurm = clusterfile.loads(text, "c.yaml")
+    slurm = clusterfile.loads(text.replace("ends: ", "starts: 2026-12-05\n      ends: "), "c.yaml")
     assert starts_at(slurm.node_groups[0].capacity) is not None
     assert new_starts(slurm, tmp_path) == {}
 
@@ -44,7 +44,7 @@ def test_a_deployment_shortly_before_a_start_is_warned_about(minutes: int, warne
 
 
 def plan(synthesised_at: datetime) -> _deploy._Plan:
-    sides = SimpleNamespace(new=[], failed=[], left={})
+    sides = SimpleNamespace(new=[], failed=[], left={}, deployed=Path(), assembled=Path())
     command: Any = SimpleNamespace(command=lambda *_: ["true"], app=None, environment=None)
     others: dict[str, Any] = {"sides": sides, "changes": None, "cost": SimpleNamespace(lines=list), "cli": command}
     return _deploy._Plan(

@@ -69,7 +69,8 @@ def test_check_names_all_quotas_of_hyperpod(file: Path) -> None:
     text = bent("capacity: cr-0123456789abcdef0", "capacity: on-demand").replace("slurm", "hyperpod-slurm")
     file.write_text(text + "hyperpod: {controller: m7i.8xlarge}\nslurm: {login: {type: m7i.8xlarge, count: 2}}\n")
     assert (
-        "\nquotas of SageMaker: 64 of ml.p5en.48xlarge for cluster usage, 3 of ml.m7i.8xlarge for cluster usage\n"
+        "\nquotas of SageMaker: 64 of ml.p5en.48xlarge for cluster usage, 3 of ml.m7i.8xlarge for cluster usage, "
+        "67 instances of one HyperPod cluster, and of all, volumes of 500 GB\n"
         in RUN.invoke(app, ["check", str(file)]).stdout
     )
 

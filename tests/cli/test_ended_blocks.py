@@ -21,6 +21,8 @@ FILE = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
 ENDED = FILE.replace("2026-12-24", "2025-12-24")
 IMAGE = ("    capacity:\n      reservations", "    image: ami-0123456789abcdef1\n    capacity:\n      reservations")
 
+_GROUP, RULE, TODAY = "AWS::PCS::ComputeNodeGroup", "capacity-ended", date(2026, 11, 27)
+
 
 @pytest.fixture
 def diff(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Diff:
@@ -40,7 +42,7 @@ def test_an_update_of_a_group_is_refused_after_its_block_has_ended(diff: Diff) -
     allowed = [argument for name in names for argument in ("--allow", name)]
     again = diff(ENDED, ENDED.replace(*IMAGE), *allowed)
     assert again.exit_code == 1
-    assert "If you extended the block, write its new `ends`. Else first remove train-bcdef0 from" in " ".join(
+    assert "If you extended the block, write its new `ends`. Else replace train-bcdef0 by" in " ".join(
         again.output.split()
     )
     assert diff(FILE, FILE.replace(*IMAGE), *allowed).exit_code == 0
@@ -54,6 +56,22 @@ def test_a_group_whose_block_has_ended_may_stay_and_leave(diff: Diff) -> None:
     report = json.loads(left.stdout)["guard"]
     assert report["broken"] == []
     assert {finding["fate"] for finding in report["nodes"] if "train" in finding["name"]} == {"deleted"}
+
+
+def test_the_next_block_takes_the_queue_of_an_ended_one(diff: Diff) -> None:
+    ids = ("cr-0123456789abcdef0, cr-0123456789abcdef1", "cr-0123456789abcdef8, cr-0123456789abcdef9")
+    following = FILE.replace("  train:", "  next:").replace(*ids)
+    kept = following.replace("slurm:\n", "slurm:\n  queues: {train: {nodes: [next]}}\n")
+    for text, queues in ((following, ["deleted"]), (kept, [])):
+        report = json.loads(diff(ENDED, text, "--json").stdout)["guard"]
+        assert report["broken"] == []
+        ends = [finding for finding in report["nodes"] if finding["fate"] == "deleted"]
+        assert {finding["type"] for finding in ends if finding["type"] != "AWS::PCS::Queue"} == {_GROUP}
+        assert [finding["fate"] for finding in ends if finding["type"] == "AWS::PCS::Queue"] == queues
+    (message, _) = [
+        row.message for row in clusterfile.warnings(clusterfile.loads(ENDED, "c"), TODAY) if row.rule == RULE
+    ]
+    assert "write slurm: {queues: {train: {nodes: [NEXT]}}}" in message
 
 
 def test_tags_of_a_group_whose_block_has_ended_change(diff: Diff) -> None:

@@ -533,7 +533,9 @@ def test_a_block_starts_before_it_ends() -> None:
     slurm = GOOD.replace("orchestrator: kubernetes", "orchestrator: slurm").replace("kubernetes: {admins", "#")
     other = read(RESERVATION, block("ends: 2026-12-18"), slurm)
     (message,) = [item.message for item in warnings(other, date(2026, 12, 19)) if item.rule == "capacity-ended"]
-    assert message.endswith("for the next block; until then, AWS PCS rejects updates of this group")
+    assert (
+        "write slurm: {queues: {train: {nodes: [NEXT]}}}. Until then, AWS PCS rejects updates of this group" in message
+    )
     read(RESERVATION, block("starts: 2026-12-04, ends: 2026-12-18"), slurm)
     error = problem(RESERVATION, block("active: true"), slurm)
     assert "nodes.train.capacity.active: is for nodes of Kubernetes" in error

@@ -449,7 +449,18 @@ def test_a_cluster_of_hyperpod_has_a_controller_node_and_the_addresses_of_its_ca
     assert [group.addresses for group in cluster.node_groups] == [4 * 16]
     assert not cluster.slurm_metrics
     assert [warning.rule for warning in clusterfile.warnings(cluster)].count("hyperpod-quota") == 1
-    assert "vcpu-quota" not in [warning.rule for warning in clusterfile.warnings(cluster)]
+    assert not {"vcpu-quota", "gp3-quota"} & {warning.rule for warning in clusterfile.warnings(cluster)}
+
+
+@pytest.mark.parametrize(("count", "warned"), [(101, False), (102, True)])
+def test_root_volumes_beyond_the_default_quota_of_gp3_storage_are_warned_of(count: int, warned: bool) -> None:
+    nodes = f"nodes: {{train: {{type: p5en.48xlarge, count: {count}, capacity: {{reservation: cr-0123456789abcdef0, "
+    text = f"name: wide\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\n{nodes}kind: odcr}}}}}}\n"
+    cluster = clusterfile.loads(text, "c.yaml")
+    lines = [item.message for item in clusterfile.warnings(cluster) if item.rule == "gp3-quota"]
+    assert [line.split(",")[0] for line in lines] == ["the root volumes are 51 TiB"] * warned
+    on_hyperpod = FILE.replace("count: 4", "count: 400")
+    assert "gp3-quota" not in [item.rule for item in clusterfile.warnings(clusterfile.loads(on_hyperpod, "c.yaml"))]
 
 
 @pytest.mark.parametrize(("strategy", "warned"), [("Overwrite", True), ("Merge", False)])

@@ -50,8 +50,8 @@ def ended_updates(cluster: "ClusterFile", report: "Report", deployed: Templates,
             yield CAPACITY_ENDED(
                 f"{finding.name}: the Capacity Block of {name} ended at {ends[name]:%Y-%m-%d %H:%M} "
                 f"UTC, and AWS PCS refuses an update of its node group ({changed}). If you extended the block, write "
-                f"its new `ends`. Else first remove {name} from the file and its queues, and deploy that: --allow "
-                f"{finding.name}; see docs/operations/operate.md#after-the-end"
+                f"its new `ends`. Else replace {name} by a group of the next block in the same queues: --allow "
+                f"{finding.name}; until then, deploy no edit of it. See docs/operations/operate.md#after-the-end"
             )
 
 

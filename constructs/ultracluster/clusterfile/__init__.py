@@ -14,7 +14,6 @@ from ultracluster.clusterfile._loading import load as load
 from ultracluster.clusterfile._loading import loads as loads
 from ultracluster.clusterfile._loading import locate as locate
 from ultracluster.clusterfile._loading import variant as variant
-from ultracluster.clusterfile._needs import root_volumes_tib as root_volumes_tib
 from ultracluster.clusterfile._node_group import NodeGroup as NodeGroup
 from ultracluster.clusterfile._orchestrators import orchestrators as orchestrators
 from ultracluster.clusterfile._perimeter import perimeter_members as perimeter_members
@@ -27,6 +26,8 @@ from ultracluster.clusterfile._quantities import Throughput as Throughput
 from ultracluster.clusterfile._required_software import required_software as required_software
 from ultracluster.clusterfile._scripts_of_file import node_script as node_script
 from ultracluster.clusterfile._scripts_of_file import resolve_scripts as resolve_scripts
+from ultracluster.clusterfile.descriptions._capacity import hyperpod_usage as hyperpod_usage
+from ultracluster.clusterfile.descriptions._capacity import root_volumes_tib as root_volumes_tib
 from ultracluster.clusterfile.descriptions._description import Description as Description
 from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
 from ultracluster.clusterfile.descriptions._parts import describe as describe

@@ -1,9 +1,7 @@
-"""Addresses, zones, home size, Grafana and root volumes that a cluster file needs."""
+"""Addresses, zones, home size and Grafana that a cluster file needs."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from math import ceil
-from typing import TYPE_CHECKING
 
 from ultracluster.catalogue.ec2 import InstanceType, addresses, interfaces
 from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS
@@ -15,11 +13,6 @@ from ultracluster.planning.home import CAPACITY_GIB as OPENZFS_CAPACITY_GIB
 from ultracluster.planning.home import OpenZfsSize, size_openzfs
 from ultracluster.planning.lustre import LustreSpec
 
-if TYPE_CHECKING:
-    from ultracluster.clusterfile._cluster_file import ClusterFile
-
-# Most of a root volume of a login or system node.
-_SERVICE_GIB = 500
 # For the interfaces of the Slurm controller, or the 2 to 4 of EKS, and for other services in the subnet.
 _SERVICE_ADDRESSES = 8
 # A file system grows by servers, and its subnet is fixed: twice as many.
@@ -106,11 +99,3 @@ def home_size(home: Home, *, region: str | None, clients: int, any_throughput: b
         throughput_mb_per_s=home.throughput.mb_per_s if home.throughput else None,
         any_throughput=any_throughput,
     )
-
-
-def root_volumes_tib(cluster: "ClusterFile") -> int:
-    """Return the gp3 storage of the root volumes of all nodes, in TiB, rounded up; 0 if they are in another account."""
-    if not cluster.traits.own_instances:
-        return 0
-    gib = sum(group.count * float(group.root_volume.gib) for group in cluster.node_groups)
-    return ceil((gib + cluster.service_count * _SERVICE_GIB) / 1024)

@@ -266,7 +266,7 @@ def expected_nodes(groups: Sequence[NodeGroup], traits: OrchestratorTraits, serv
 def _always(group: NodeGroup, traits: OrchestratorTraits) -> int:
     if traits.powers_nodes_off:
         return group.minimum
-    # EC2 may reclaim an interruptible reservation, and nobody knows when a command starts nodes.
+    # EC2 may reclaim an interruptible reservation, and a command may start nodes at any time.
     if group.elastic or isinstance(group.capacity, InterruptibleReservation) or waits_for_command(group.capacity):
         return 0
     return group.count

@@ -12,6 +12,7 @@ from ultracluster.live import (
     _prices,
     _quotas,
     _reservations,
+    _sagemaker,
     _versions,
     _volume_key,
 )
@@ -26,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     *_place.CHECKS,
     *_reservations.CHECKS,
     *_quotas.CHECKS,
+    *_sagemaker.CHECKS,
     *_existing.CHECKS,
     *_volume_key.CHECKS,
     *_admins.CHECKS,

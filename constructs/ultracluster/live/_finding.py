@@ -1,6 +1,7 @@
 """Results of the checks of an account."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 #: `pass`; `warn`: the deployment may succeed; `fail`: the deployment, or the launch of nodes, fails.
@@ -22,3 +23,8 @@ class Finding:
     status: Status
     message: str
     fix: str = ""
+
+
+def time_text(moment: datetime) -> str:
+    """Return a time as the cluster file writes it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

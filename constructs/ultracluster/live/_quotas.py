@@ -28,7 +28,7 @@ _WINDOW = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Need:
+class Need:
     """Share of a quota that a cluster takes."""
 
     service: str
@@ -37,29 +37,30 @@ class _Need:
     unit: str
 
 
-def _needs(cluster: ClusterFile) -> Iterator[_Need]:
+def _needs(cluster: ClusterFile) -> Iterator[Need]:
     """Yield what nodes and network take. Nodes of reservations count when the reservation is made, in any account."""
     nodes = [
         (group.instance_type, group.capacity, group.count)
         for group in cluster.node_groups
-        if isinstance(group.capacity, OnDemand | Spot)
+        if isinstance(group.capacity, OnDemand | Spot) and cluster.traits.own_instances
     ]
-    if cluster.service_count:
+    # System nodes of HyperPod are EC2 instances of the account; its login nodes are not.
+    if cluster.service_count and not cluster.traits.control_nodes:
         nodes.append((cluster.service_type, OnDemand(), cluster.service_count))
     for quota, vcpus in vcpu_needs(nodes).items():
-        yield _Need(service="ec2", code=quota.code, amount=vcpus, unit="vCPUs")
+        yield Need(service="ec2", code=quota.code, amount=vcpus, unit="vCPUs")
     if tib := root_volumes_tib(cluster):
-        yield _Need(service="ebs", code=GP3_QUOTA, amount=tib, unit="TiB of root volumes")
+        yield Need(service="ebs", code=GP3_QUOTA, amount=tib, unit="TiB of root volumes")
     # NAT gateways and endpoints have a few more.
     interfaces = sum(group.count * len(group.interfaces) for group in cluster.node_groups) + cluster.service_count
-    yield _Need(service="vpc", code=NETWORK_INTERFACES_QUOTA, amount=interfaces, unit="network interfaces")
+    yield Need(service="vpc", code=NETWORK_INTERFACES_QUOTA, amount=interfaces, unit="network interfaces")
     if cluster.network.existing is None:
-        yield _Need(service="vpc", code=VPCS_QUOTA, amount=1, unit="VPC")
+        yield Need(service="vpc", code=VPCS_QUOTA, amount=1, unit="VPC")
         if cluster.network.internet:
-            yield _Need(service="ec2", code=ELASTIC_IPS_QUOTA, amount=1, unit="Elastic IP address")
+            yield Need(service="ec2", code=ELASTIC_IPS_QUOTA, amount=1, unit="Elastic IP address")
     if cluster.lustre_spec is not None:
         for lustre, amount in cluster.lustre_spec.quota_uses:
-            yield _Need(service="fsx", code=lustre.code, amount=amount, unit=lustre.unit)
+            yield Need(service="fsx", code=lustre.code, amount=amount, unit=lustre.unit)
 
 
 def _quotas(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
@@ -75,24 +76,27 @@ def _quotas(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
                 f"look at the quotas of {need.service} in the Service Quotas console",
             )
             continue
-        quota = answer["Quota"]
-        value, used = quota["Value"], _used(account, quota)
-        what = f"{quota['QuotaName']} ({need.code}) is {value:,.0f}"
-        total = need.amount + math.ceil(used or 0)
-        request = (
-            f"aws service-quotas request-service-quota-increase --region {account.region} "
-            f"--service-code {need.service} --quota-code {need.code} --desired-value {total}"
+        yield compare_quota(check, account, need, answer["Quota"])
+
+
+def compare_quota(check: Check, account: Account, need: Need, quota: dict[str, Any]) -> Finding:
+    """Return whether an account has room for a need, with the command that requests more."""
+    value, used = quota["Value"], _used(account, quota)
+    what = f"{quota['QuotaName']} ({need.code}) is {value:,.0f}"
+    total = need.amount + math.ceil(used or 0)
+    request = (
+        f"aws service-quotas request-service-quota-increase --region {account.region} "
+        f"--service-code {need.service} --quota-code {need.code} --desired-value {total}"
+    )
+    if value < need.amount:
+        return check.bad(f"{what}, and the cluster needs {need.amount:,} {need.unit}", request)
+    if value < total:
+        return check.doubt(
+            f"{what}, {used:,.0f} are in use, and the cluster needs {need.amount:,} {need.unit}",
+            f"nothing if this cluster uses them; otherwise {request}",
         )
-        if value < need.amount:
-            yield check.bad(f"{what}, and the cluster needs {need.amount:,} {need.unit}", request)
-        elif value < total:
-            yield check.doubt(
-                f"{what}, {used:,.0f} are in use, and the cluster needs {need.amount:,} {need.unit}",
-                f"nothing if this cluster uses them; otherwise {request}",
-            )
-        else:
-            known = "" if used is None else f"{used:,.0f} are in use, and "
-            yield check.good(f"{what}; {known}the cluster needs {need.amount:,} {need.unit}")
+    known = "" if used is None else f"{used:,.0f} are in use, and "
+    return check.good(f"{what}; {known}the cluster needs {need.amount:,} {need.unit}")
 
 
 def _used(account: Account, quota: dict[str, Any]) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 from ultracluster.clusterfile import ClusterFile, NodeGroup
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
-from ultracluster.live._finding import Finding
+from ultracluster.live._finding import Finding, time_text
 from ultracluster.planning.capacity import (
     Block,
     InterruptibleReservation,
@@ -65,7 +65,7 @@ def _words(record: dict[str, Any]) -> str:
     end = record.get("EndDate")
     return (
         f"{record['AvailableInstanceCount']:,} of {record['TotalInstanceCount']:,} {record['InstanceType']} are free "
-        f"in {record['AvailabilityZoneId']}" + (f", until {_time(end)}" if end else "")
+        f"in {record['AvailabilityZoneId']}" + (f", until {time_text(end)}" if end else "")
     )
 
 
@@ -94,7 +94,7 @@ def _problems(check: Check, record: dict[str, Any], users: list[NodeGroup], clus
         )
     if record["State"] in _COMING:
         start = record.get("StartDate")
-        when = f", and starts {_time(start)}" if start else ""
+        when = f", and starts {time_text(start)}" if start else ""
         yield check.doubt(f"{name} is {record['State']}{when}: no node starts before", "deploy, and wait for its start")
     elif record["State"] != "active":
         yield check.bad(f"{name} is {record['State']}", "name a reservation that is active, or that will be")
@@ -141,17 +141,17 @@ def _times(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[F
     name, start, end = (record.get(key) for key in ("CapacityReservationId", "StartDate", "EndDate"))
     capacity = group.capacity
     if end is not None and end <= datetime.now(UTC):
-        yield check.bad(f"{name} ended {_time(end)}", "name another reservation")
+        yield check.bad(f"{name} ended {time_text(end)}", "name another reservation")
         return
     if isinstance(capacity, Block):
         times = {"starts": start, "ends": end} if end is not None else {}
     else:
-        # EC2 may deliver a reservation at another minute than was asked for.
+        # EC2 may deliver a reservation at another minute than the requested one.
         comes = record["State"] in _COMING and isinstance(capacity, TargetedReservation)
         times = {"starts": start} if comes else {}
         if end is not None:
             yield check.doubt(
-                f"{name} ends {_time(end)}, and its instances with it or at their price on demand", "extend it"
+                f"{name} ends {time_text(end)}, and its instances with it or at their price on demand", "extend it"
             )
     for key, real in times.items():
         time = getattr(capacity, key)
@@ -159,12 +159,12 @@ def _times(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[F
             continue
         if time is None:
             yield check.doubt(
-                f"{name} {key} {_time(real)}, and the file does not have it",
-                f"set `{key}: {_time(real)}`" + ("" if isinstance(capacity, Block) else " beside `kind: odcr`"),
+                f"{name} {key} {time_text(real)}, and the file does not have it",
+                f"set `{key}: {time_text(real)}`" + ("" if isinstance(capacity, Block) else " beside `kind: odcr`"),
             )
         else:
             yield check.bad(
-                f"{name} {key} {_time(real)}, and the file has {_time(time)}", f"set `{key}: {_time(real)}`"
+                f"{name} {key} {time_text(real)}, and the file has {time_text(time)}", f"set `{key}: {time_text(real)}`"
             )
 
 
@@ -179,7 +179,7 @@ def _nodes_too_early(check: Check, record: dict[str, Any], group: NodeGroup) -> 
     yield check.bad(
         f"{name} is {record['State']}, and EKS creates {group.name} with its nodes: their launch fails, and the "
         "deployment is rolled back",
-        f"set `nodes.{group.section}.capacity` to {{reservation: {name}, kind: odcr, starts: {_time(start)}}}"
+        f"set `nodes.{group.section}.capacity` to {{reservation: {name}, kind: odcr, starts: {time_text(start)}}}"
         if start
         else "deploy once it is scheduled, with its start",
     )
@@ -227,10 +227,6 @@ def _group(check: Check, account: Account, group: NodeGroup, capacity: Reservati
         yield check.doubt(message, "add reservations to the group; EC2 offers the others on demand, if it has any")
     else:
         yield check.good(message)
-
-
-def _time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _needs(cluster: ClusterFile) -> bool:

@@ -22,6 +22,10 @@ _DEEP_CHECKS = Source(
 _SCALING = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html", read_on="2026-11-23"
 )
+_PREREQUISITES = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html", read_on="2026-11-27"
+)
+_SERVICE_QUOTAS = Source("Service Quotas, service sagemaker", read_on="2026-11-27")
 _REFERENCE = Source("https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html", read_on="2026-11-23")
 _AUTO_RESUME = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-auto-resume.html "
@@ -118,6 +122,17 @@ BUCKET_PREFIX: Annotated[str, Stated(_LIFE_CYCLE, columns="beginning of a name")
 PROVISIONING_PARAMETERS: Annotated[str, Stated(_MIGRATION, columns="name of a file")] = "provisioning_parameters.json"
 #: Default of the account-wide and of each type's quota is not published: AWS names them "ml.TYPE for cluster usage".
 QUOTA: Annotated[str, Stated(_MIGRATION, columns="name in Service Quotas; {} is the type")] = "{} for cluster usage"
+SPOT_QUOTA: Annotated[str, Stated(_SERVICE_QUOTAS, columns="name in Service Quotas; {} is the type")] = (
+    "{} for cluster spot instance usage"
+)
+#: Instances of one cluster, and of all clusters of an account; all purchase options count.
+INSTANCE_QUOTAS: Annotated[tuple[str, ...], Stated(_PREREQUISITES, columns="names in Service Quotas")] = (
+    "Maximum number instances allowed per SageMaker HyperPod cluster",
+    "Total number of instances allowed across SageMaker HyperPod clusters",
+)
+VOLUME_QUOTA: Annotated[str, Stated(_PREREQUISITES, columns="name in Service Quotas")] = (
+    "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
+)
 
 # What nodes do: https://docs.aws.amazon.com/sagemaker/latest/dg/
 # security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html. The network interfaces in a VPC, and whether a

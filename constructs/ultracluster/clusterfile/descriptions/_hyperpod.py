@@ -21,8 +21,7 @@ def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
 
 
 def quotas(cluster: ClusterFile) -> str:
-    login, controller = (cluster.service_type.name, cluster.service_count), (cluster.hyperpod.controller, 1)
-    return quotas_of_hyperpod(cluster, (login, controller))
+    return quotas_of_hyperpod(cluster)
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

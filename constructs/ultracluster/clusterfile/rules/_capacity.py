@@ -16,8 +16,8 @@ from ultracluster.catalogue.ec2 import (
 )
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._needs import root_volumes_tib
 from ultracluster.clusterfile._node_group import NodeGroup
+from ultracluster.clusterfile.descriptions._capacity import root_volumes_tib
 from ultracluster.clusterfile.rules._rule import Rule, listed, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.clusterfile.sections._declared import DECLARED_SOURCE
@@ -265,9 +265,9 @@ def _quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     if volumes > GP3_TIB:
         yield (
             _GP3_QUOTA,
-            f"the root volumes are {volumes:,} TiB, and the default quota of an account is {GP3_TIB} TiB of gp3 volumes "
-            f"({GP3_QUOTA}, service ebs), reservations and Capacity Blocks included: instances beyond it do not launch; "
-            "request an increase before you deploy",
+            f"the root volumes are {volumes:,} TiB, and the default quota of an account is {GP3_TIB} TiB of gp3 "
+            f"volumes ({GP3_QUOTA}, service ebs), those of Capacity Blocks included: instances beyond it do not "
+            "launch; request an increase before you deploy",
         )
     blocks = sum(
         group.count for group in cluster.node_groups if isinstance(group.capacity, CapacityBlock | UltraServerBlock)

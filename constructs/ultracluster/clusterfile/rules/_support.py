@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from ultracluster.catalogue.ec2 import DAYS_OF_CAPACITY_BLOCK, DAYS_TO_CAPACITY_BLOCK
 from ultracluster.catalogue.schedulers import eks, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.rules._rule import Rule, warning
 from ultracluster.planning.capacity import Block
 
@@ -27,6 +28,20 @@ SUPPORT_RULES = (_SLURM, _KUBERNETES, _ENDED, BLOCK_NOT_YET_SOLD)
 # A day more: zones of time, and blocks that end at another time of the day than they start.
 _START = timedelta(days=DAYS_TO_CAPACITY_BLOCK + 1)
 _LONGEST = timedelta(days=DAYS_OF_CAPACITY_BLOCK + 1)
+
+
+def _next_group(cluster: ClusterFile, group: NodeGroup) -> str:
+    """Return how the next block replaces a group. The queue of a section leaves with it, and its waiting jobs end."""
+    if cluster.traits.facts != "pcs":
+        return "remove the group, and add a group with another name for the next block"
+    names = [queue.name for queue in cluster.queues if group.section in queue.sections]
+    added = [name for name in names if name not in cluster.slurm.queues]
+    keep = [f"write slurm: {{queues: {{{name}: {{nodes: [NEXT]}}}}}}" for name in added]
+    keep += [f"write NEXT for {group.section} in slurm.queues.{name}.nodes" for name in names if name not in added]
+    return (
+        "replace it in one deployment by a group NEXT, with another name, for the next block, and keep the queue, "
+        f"whose waiting jobs end with it: {'; '.join(keep)}. Until then, AWS PCS rejects updates of this group"
+    )
 
 
 def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
@@ -57,9 +72,7 @@ def warn_blocks(cluster: ClusterFile, today: date | None = None) -> Iterator[tup
             when = f"ended on {ends}" if ends else f"began on {starts}, and has at most {DAYS_OF_CAPACITY_BLOCK} days"
             yield (
                 _ENDED,
-                f"{group.name}: its Capacity Block {when}, and it gets no nodes; remove the group, "
-                "and add a group with another name for the next block"
-                + ("" if cluster.traits.facts != "pcs" else "; until then, AWS PCS rejects updates of this group"),
+                f"{group.name}: its Capacity Block {when}, and it gets no nodes; {_next_group(cluster, group)}",
             )
         for key, day, last in (("starts", starts, today + _START), ("ends", ends, today + _START + _LONGEST)):
             if day is not None and day > last:
