@@ -47,7 +47,7 @@ class Deployment:
     def __call__(self, nodes: tuple[Finding, ...], *options: str) -> Any:
         self.steps.clear()
         others: dict[str, Any] = {
-            "sides": SimpleNamespace(new=[], failed=[], left={}, blocked={}),
+            "sides": SimpleNamespace(new=[], failed=[], left={}, blocked={}, deletions=list),
             "changes": SimpleNamespace(missing={}, refused={}),
             "cost": SimpleNamespace(lines=list),
             "cli": SimpleNamespace(command=lambda *_: ["cdk"], app=None, environment=None),

@@ -32,7 +32,8 @@ def support(orchestrator: str, version: str, today: date | None, rest: str = "")
         ("slurm", "25.11", date(2026, 11, 23), ""),
         ("slurm", "25.11", date(2027, 5, 1), "create the cluster with 26.05"),
         ("slurm", "26.05", date(2027, 12, 1), "a newer release of this library has newer versions"),
-        ("kubernetes", "1.34", None, ""),
+        ("kubernetes", "1.34", date(2026, 10, 1), ""),
+        ("kubernetes", "1.34", date(2026, 11, 23), "leaves standard support on 2026-12-02, in 9 days"),
         ("kubernetes", "1.34", date(2026, 12, 3), "left standard support on 2026-12-02"),
     ],
 )

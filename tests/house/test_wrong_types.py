@@ -16,7 +16,7 @@ from support import ROOT
 from support.contracts import ACCOUNT, REGION, No, World, exported, rows
 from support.contracts.eks import control_plane
 from support.contracts.storage import association, lustre
-from ultracluster import boot, clusterfile, compute, eks, network, observability, slurm, storage
+from ultracluster import boot, clusterfile, compute, eks, hyperpod, network, observability, slurm, storage
 from ultracluster.catalogue.ec2 import Interface
 from ultracluster.rules import Refusal
 
@@ -193,9 +193,14 @@ VALUES: dict[type, tuple[Callable[[World], Given], Callable[[cdk.Stack, World, A
             (compute.InterruptibleReservation, RESERVATION),
             (compute.OpenReservation, {}),
             (compute.ReservationGroup, GROUP),
-            (compute.TrainingPlan, {"arn": f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan/x"}),
         )
     },
+    compute.TrainingPlan: (
+        lambda world: {"arn": f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan/x"},
+        lambda stack, world, value: hyperpod.HyperPodInstanceGroup(
+            name="train", instance_type="p5.48xlarge", count=2, capacity=value
+        ),
+    ),
     Interface: (
         lambda world: {"card": 0, "device": 0, "kind": "efa"},
         lambda stack, world, value: template(stack, world, layout=[value]),
