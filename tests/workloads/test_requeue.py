@@ -114,6 +114,7 @@ def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(tmp_pa
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same end, and no newer checkpoint"
     assert job.starts(restarts=1, saves=True)
+    assert not job.starts(restarts=3, saves=True), "a program that fails in each save leaves a newer file, too"
 
 
 def test_the_script_looks_for_the_same_files_as_the_process() -> None:
@@ -123,7 +124,10 @@ def test_the_script_looks_for_the_same_files_as_the_process() -> None:
     (pattern,) = re.findall(r"-regex '(.*?)'", script)
     assert pattern == rf".*\.({'|'.join(name.removeprefix('.') for name in ast.literal_eval(names))})"
     (levels,) = re.findall(r"_LEVELS = (\d+)", program)
-    assert f"-maxdepth {levels} " in script
+    (loop,) = re.findall(r"for _ in ([\d ]+);", script)
+    assert loop.split()[-1] == levels
+    (newest,) = re.findall(r"_NEWEST = (\d+)", program)
+    assert f"head -n {newest} " in script
 
 
 @pytest.mark.parametrize(("restarts", "again"), [(2, True), (3, False)])

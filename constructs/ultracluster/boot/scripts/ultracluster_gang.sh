@@ -54,7 +54,7 @@ case $1 in
       rm -f "$CHECKPOINT_REQUEST" "$requested" "$failed"
     fi
     over_efa
-    code=0
+    code=0 first_step=0
     start_progress
     if [ "${ULTRACLUSTER_GATE:-no}" != no ]; then
       run python3 "${BASH_SOURCE[0]%/*}/ultracluster_gate.py" || code=$?

@@ -13,14 +13,25 @@ state() {
     [[ $text =~ \"$1\":\ *([0-9]+) ]] && echo "${BASH_REMATCH[1]}" || echo "$2"
 }
 
-# Print when the newest file of a checkpoint was written, in Unix time, or 0. ultracluster_run.py looks for the same files
-# every half minute, and sees none of the seconds before a failure.
+# Print when the newest file of a checkpoint was written, in Unix time, or 0. Like ultracluster_run.py, it looks into the
+# two newest directories of each one: all files of a hundred checkpoints of 512 processes would be 50,000 requests.
 newest_checkpoint() {
-    local newest
-    newest=$(find "$RUN" -maxdepth 4 -type f -regextype posix-extended \
-        -regex '.*\.(pt|pth|ckpt|bin|safetensors|distcp|npz|tar|ocdbt)' -printf '%T@\n' 2>/dev/null | sort -n | tail -n 1) || true
-    newest=${newest%.*}
-    echo "${newest:-0}"
+    local newest=0 directory path written _
+    local -a directories=("$RUN") below
+    for _ in 1 2 3 4; do
+        below=()
+        for directory in "${directories[@]}"; do
+            written=$(find "$directory" -maxdepth 1 -type f -regextype posix-extended \
+                -regex '.*\.(pt|pth|ckpt|bin|safetensors|distcp|npz|tar|ocdbt)' -printf '%T@\n' 2>/dev/null | sort -n | tail -n 1) || true
+            written=${written%.*}
+            [ "${written:-0}" -le "$newest" ] || newest=$written
+            while IFS= read -r path; do below+=("$path"); done < <(find "$directory" -mindepth 1 -maxdepth 1 -type d \
+                -printf '%T@ %p\n' 2>/dev/null | sort -rn | head -n 2 | cut -d ' ' -f 2-)
+        done
+        [ "${#below[@]}" -gt 0 ] || break
+        directories=("${below[@]}")
+    done
+    echo "$newest"
 }
 
 # Remember where the program starts.
@@ -28,11 +39,12 @@ start_progress() {
     first_step=$(state step 0) first_checkpoint=$(newest_checkpoint)
 }
 
-# Succeed if it is further.
+# Succeed if it is further. Of steps that are counted, ultracluster_run.py must have seen a newer checkpoint while the
+# program ran: it looks every half minute. A program that fails in its save leaves a newer file at each start.
 progressed() {
     if [ "$(state checkpoint none)" = none ]; then
         [ "$(state step 0)" -gt "$first_step" ]
     else
-        [ "$(newest_checkpoint)" -gt "$first_checkpoint" ]
+        [ "$(state checkpoint 0)" -gt "$first_checkpoint" ]
     fi
 }

@@ -32,10 +32,12 @@ requeue() {
     scontrol requeue "$SLURM_JOB_ID"
 }
 
-# A program whose steps are counted may keep its checkpoints elsewhere: it queues again three times.
-has_checkpoints_elsewhere() {
-    [ "$(state checkpoint none)" != none ] && [ "$(newest_checkpoint)" -eq 0 ] && [ "$(state step 0)" -gt 0 ] &&
-        [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]
+# A program whose steps are counted may keep its checkpoints elsewhere, or end just after one: it queues again three times.
+may_have_progressed() {
+    local newest
+    [ "$(state checkpoint none)" != none ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ] || return 1
+    newest=$(newest_checkpoint)
+    [ "$newest" -gt "$first_checkpoint" ] || { [ "$newest" -eq 0 ] && [ "$(state step 0)" -gt 0 ]; }
 }
 
 # A GPU or a node that fails ends the program like an error of its own, and Slurm requeues lost nodes alone. After a step
@@ -62,7 +64,7 @@ train() {
         [ "$interrupted" = yes ] || break
         interrupted=no
     done
-    if [ "$code" -ne 0 ] && { progressed || has_checkpoints_elsewhere; }; then
+    if [ "$code" -ne 0 ] && { progressed || may_have_progressed; }; then
         echo "$SLURM_JOB_NAME: exit code $code after step $(state step 0), from $first_step: the job queues again"
         requeue
     elif [ "$requested" = yes ] && [ "$code" -eq 0 ]; then
