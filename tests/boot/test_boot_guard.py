@@ -50,7 +50,7 @@ def test_a_prolog_that_fails_or_is_missing_refuses_the_job(node: GpuNode) -> Non
     assert start(node) == (0, False)
 
 
-@pytest.mark.parametrize("state", ["boot", "script"])
+@pytest.mark.parametrize("state", ["boot", "script", "users"])
 def test_a_node_whose_boot_failed_is_drained_with_the_reason(node: GpuNode, state: str) -> None:
     node.file(f"/run/ultracluster/health/{state}", "failed: no disk\n")
     assert start(node) == (1, False)

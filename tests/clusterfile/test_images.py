@@ -161,9 +161,7 @@ def efa_driver(text: str) -> list[str]:
     ("change", "has"),
     [
         ("", "AWS's image has 595"),
-        ("image: build\n", "AWS's image has 595"),
         (f"image: {NEWER}\n{LOGIN}", "the image has 595.91.07"),
-        (f"image: {{build: {{parent: {NEWER}}}}}\n{LOGIN}", "the image has 595.91.07"),
     ],
 )
 def test_a_driver_that_is_too_new_for_efa_between_ultraservers_is_a_warning(change: str, has: str) -> None:
@@ -171,6 +169,24 @@ def test_a_driver_that_is_too_new_for_efa_between_ultraservers_is_a_warning(chan
     assert message.startswith("train: from NVIDIA driver 595 on")
     assert has in message
     assert required_software(load(TWO + change)) == {"driver-below": "595"}
+
+
+@pytest.mark.parametrize(
+    ("change", "has"),
+    [
+        ("image: build\n", "AWS's image has 595"),
+        (f"image: {{build: {{parent: {NEWER}}}}}\n{LOGIN}", "the image has 595.91.07"),
+    ],
+)
+def test_an_image_is_not_built_with_a_driver_that_its_check_refuses(change: str, has: str) -> None:
+    (message,) = problems(TWO + change)
+    assert has in message
+    assert "so that the check of the built image refuses it; name one with an older driver: parent: {id:" in message
+    for text in (
+        TWO + change + 'software: {driver-below: "999"}\n',
+        f"{TWO}image: {{build: {{parent: {OLDER}}}}}\n{LOGIN}",
+    ):
+        load(text)
 
 
 @pytest.mark.parametrize(

@@ -267,10 +267,13 @@ def test_what_leaves_the_file_leaves_the_directory_that_argo_cd_applies(tmp_path
     first = TEXT.replace("{admins:", f"{{{ARGO_CD}")
     path.write_text(first.replace("{platform:", "{teams: {research: {}, vision: {}}, platform:"))
     assert CliRunner().invoke(app, arguments).exit_code == 0
-    (out / "objects" / "mine.yaml").write_text("kind: ConfigMap\n")
+    kept = {out / "objects" / "mine.yaml", out / "argo-cd" / "applications" / "mine.yaml"}
+    for file in kept:
+        file.write_text(team.read_text())
     assert (kueue.exists(), team.exists()) == (True, True)
 
-    path.write_text(first.replace("{platform:", "{teams: {vision: {}}, scheduler: volcano, platform:"))
+    fewer = "observability: {profile: none}\n"
+    path.write_text(first.replace("{platform:", "{teams: {vision: {}}, scheduler: volcano, platform:") + fewer)
     refused = CliRunner().invoke(app, arguments)
     assert refused.exit_code == 1
     assert f"files are no longer rendered: {out / 'objects' / '00-namespace-research.yaml'}, " in refused.output
@@ -280,6 +283,7 @@ def test_what_leaves_the_file_leaves_the_directory_that_argo_cd_applies(tmp_path
     assert forced.exit_code == 0, forced.output
     fates = {row["path"]: row["fate"] for row in json.loads(forced.stdout)}
     assert fates[str(kueue)] == fates[str(team)] == "removed"
-    applied = {*out.glob("argo-cd/**/*.yaml"), *out.glob("objects/*.yaml")} - {out / "objects" / "mine.yaml"}
+    applied = {*out.glob("argo-cd/**/*.yaml"), *out.glob("objects/*.yaml")}
+    assert kept < applied, "they have names of their own"
     rendered = {out / name for name in kubernetes_files(clusterfile.load(path), parameter_values(values))}
-    assert applied == {name for name in rendered if name.parent.name in ("argo-cd", "applications", "objects")}
+    assert applied - kept == {name for name in rendered if name.parent.name in ("argo-cd", "applications", "objects")}

@@ -300,12 +300,13 @@ def test_another_file_system_is_for_new_instances_of_hyperpod() -> None:
     assert known is not None
     volume = {"EbsVolumeConfig": {"VolumeSizeInGB": "500"}}
     here, there = ({"FsxLustreConfig": {"DnsName": "a", "MountPath": path}} for path in ("/fsx", "/data"))
-    assert not known.undocumented(cluster(volume, here), cluster(volume, there))
-    assert not known.undocumented(cluster(here), cluster())
+    other = {"FsxLustreConfig": {"DnsName": "b", "MountPath": "/fsx"}}
     larger = {"EbsVolumeConfig": {"VolumeSizeInGB": "900"}}
-    assert [*known.undocumented(cluster(volume, here), cluster(larger, here))] == [
-        "InstanceGroups.train.InstanceStorageConfigs"
-    ]
+    assert not known.undocumented(cluster(volume, here), cluster(volume, other))
+    assert not known.undocumented(cluster(here), cluster(here, there))
+    # Job files name the new path on all instances at once, and those that run do not have it.
+    for after in (cluster(volume, there), cluster(volume), cluster(larger, here)):
+        assert [*known.undocumented(cluster(volume, here), after)] == ["InstanceGroups.train.InstanceStorageConfigs"]
 
 
 def test_checkpoints_in_memory_are_turned_off_before_they_leave() -> None:

@@ -166,7 +166,7 @@ HYPERPOD: list[tuple[str, Any, Verdict]] = [
     ("nodes/train/type", "p5.48xlarge", "data"),
     ("nodes/train/image", "ami-0123456789abcdef0", "file"),
     ("nodes/train/zone", "use2-az3", "data"),
-    ("storage/lustre/mount", "/data", "clean"),
+    ("storage/lustre/mount", "/data", "data"),
     ("storage/home", {"type": "efs"}, "data"),
     ("observability/profile", "full", "clean"),
     ("slurm/version", "26.05", "file"),

@@ -1,5 +1,6 @@
 """Resource types that start nodes, and properties that set how many."""
 
+import json
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -33,7 +34,7 @@ _UNDOCUMENTED = {
 }
 _TIERED = (
     "AWS documents that Mode=Disable removes it, and not what becomes of it if it is left out: first run `aws "
-    "sagemaker update-cluster --cluster-name {} --tiered-storage-config Mode=Disable`"
+    "sagemaker update-cluster --cluster-name {} --tiered-storage-config Mode=Disable`, then allow this edit, alone"
 )
 _EVICTS = "the new taint evicts the pods of running jobs"
 _KEEPS_AWAY = (
@@ -142,19 +143,28 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
         f"InstanceGroups.{name}.{field}": f"{reason}: add one with another name"
         for name, group in before.items()
         for field, reason in _UNDOCUMENTED.items()
-        if name in after and _without_fsx(group.get(field)) != _without_fsx(after[name].get(field))
+        if name in after and not _keeps(group.get(field), after[name].get(field))
     }
 
 
-def _without_fsx(value: Any) -> Any:
-    """Return storage of an instance group without file systems of FSx, whose change only new instances have.
+def _keeps(before: Any, after: Any) -> bool:
+    """Return whether an instance group keeps its storage, but for file systems of FSx that come or change.
 
+    New instances alone mount those. A path that moves or leaves is in the job files of all instances at once.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html (read
     2026-11-27)
     """
+    (old, mounted), (new, mounts) = _storage(before), _storage(after)
+    return old == new and mounted <= mounts
+
+
+def _storage(value: Any) -> tuple[Any, frozenset[str]]:
+    """Return storage of an instance group without file systems of FSx, and the paths of those."""
     if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
-        return value
-    return [each for each in value if not any(str(key).startswith("Fsx") for key in each)] or None
+        return value, frozenset()
+    systems = [system for each in value for key, system in each.items() if str(key).startswith("Fsx")]
+    others = [each for each in value if not any(str(key).startswith("Fsx") for key in each)]
+    return others or None, frozenset(json.dumps(at(system, "MountPath")) for system in systems)
 
 
 def _instance_groups(old: Any, new: Any) -> Iterator[tuple[str, str]]:

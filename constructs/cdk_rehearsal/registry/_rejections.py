@@ -141,7 +141,8 @@ def _drops_autoscaling(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[s
         return {}
     return {
         "AutoScaling": "it stays on if it is left out, and its role cannot change while it is on: first run "
-        f"`aws sagemaker update-cluster --cluster-name {at(old, 'ClusterName')} --auto-scaling Mode=Disable`"
+        f"`aws sagemaker update-cluster --cluster-name {at(old, 'ClusterName')} --auto-scaling Mode=Disable`, "
+        "then allow this edit, alone"
     }
 
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import Located
 
 Result = Literal["written", "unchanged", "replaced", "removed"]
-# Folders that are applied as a whole, and the label of what is rendered into them.
+# Folders that are applied as a whole.
 _APPLIED = ("objects", "argo-cd/applications")
-_LABEL = "app.kubernetes.io/managed-by: ultracluster"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,15 +41,31 @@ class RenderedFile:
 
 
 def stale_files(files: Sequence[RenderedFile], directory: Path) -> list[RenderedFile]:
-    """Return the rendered objects of a directory that are no longer rendered: Argo CD and kubectl would apply them."""
+    """Return the rendered objects of a directory that are no longer rendered: Argo CD and kubectl would apply them.
+
+    A file of the user's has another name than `render` gives to its object.
+    """
     paths = {file.path for file in files}
     existing = [path for folder in _APPLIED for path in sorted((directory / folder).glob("*.yaml"))]
-    texts = {path.relative_to(directory).as_posix(): path.read_bytes() for path in existing}
+    left = {path.relative_to(directory).as_posix(): path for path in existing}
     return [
-        RenderedFile(path=path, text=text, what="no longer in the cluster file")
-        for path, text in texts.items()
-        if path not in paths and _LABEL.encode() in text
+        RenderedFile(path=name, text=path.read_bytes(), what="no longer in the cluster file")
+        for name, path in left.items()
+        if name not in paths and _is_rendered(path)
     ]
+
+
+def _is_rendered(path: Path) -> bool:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    from ultracluster.kubernetes import is_rendered
+
+    try:
+        documents = [*YAML(typ="safe").load_all(path.read_bytes())]
+    except YAMLError:
+        return False
+    return len(documents) == 1 and is_rendered(path.name, documents[0])
 
 
 def write_files(

@@ -7,9 +7,10 @@ from ultracluster.catalogue.ec2 import driver_below
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile._cluster_file import ClusterFile
+    from ultracluster.clusterfile._draft import Draft
 
 
-def required_software(cluster: "ClusterFile") -> Mapping[str, str]:
+def required_software(cluster: "ClusterFile | Draft") -> Mapping[str, str]:
     """Return the versions that replace those of the types: of the file, and `driver-below` where jobs need EFA.
 
     One UltraServer communicates over NVLink. Between several, EFA reads and writes the memory of the GPUs.

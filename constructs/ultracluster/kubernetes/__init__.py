@@ -7,6 +7,7 @@ from ultracluster.kubernetes._argo_cd import application_names as application_na
 from ultracluster.kubernetes._argo_cd import argo_cd_files as argo_cd_files
 from ultracluster.kubernetes._bundle import platform_bundle as platform_bundle
 from ultracluster.kubernetes._bundle import required_bundle as required_bundle
+from ultracluster.kubernetes._files import is_rendered as is_rendered
 from ultracluster.kubernetes._files import platform_files as platform_files
 from ultracluster.kubernetes._from_cluster_file import check_platform as check_platform
 from ultracluster.kubernetes._from_cluster_file import check_teams as check_teams

@@ -1,8 +1,10 @@
 """Files of a rendered platform, for review: objects and chart values."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from ultracluster.kubernetes._objects import Object
+from ultracluster.kubernetes._objects import MANAGED_BY, Object
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import Rendered
 from ultracluster.kubernetes._yaml_text import to_yaml
@@ -40,6 +42,21 @@ def in_order(objects: Iterable[Object]) -> list[Object]:
 def object_files(objects: Iterable[Object]) -> dict[str, str]:
     """Return a file for each object, named after it; objects that others need sort first."""
     return {f"{_rank(item):02}-{_name(item)}.yaml": to_yaml([item]) for item in in_order(objects)}
+
+
+def is_rendered(file: str, item: Any) -> bool:
+    """Return whether a file has the name that rendering gives to its object, or to an application of the platform.
+
+    Args:
+        file: Name of the file, without its directory.
+        item: Content of the file.
+    """
+    metadata = item.get("metadata") if isinstance(item, Mapping) else None
+    if not isinstance(metadata, Mapping) or not isinstance(item.get("kind"), str) or "name" not in metadata:
+        return False
+    if item["kind"] == "Application":
+        return file == f"{metadata['name']}.yaml" and MANAGED_BY.items() <= (metadata.get("labels") or {}).items()
+    return re.fullmatch(rf"\d\d-{re.escape(_name(dict(item)))}\.yaml", file) is not None
 
 
 def _rank(manifest: Object) -> int:

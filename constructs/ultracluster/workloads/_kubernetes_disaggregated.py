@@ -87,7 +87,7 @@ def _set(
         "leaderworkerset.x-k8s.io/v1",
         "LeaderWorkerSet",
         f"{name}-{role}",
-        **queue_metadata(platform, team, "production"),
+        **queue_metadata(platform, team),
         spec={
             "leaderWorkerTemplate": {
                 "leaderTemplate": {"metadata": head, "spec": pod},

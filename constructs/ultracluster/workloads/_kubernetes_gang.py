@@ -1,7 +1,6 @@
 """Gangs: pods that start together, each with a whole node."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 from ultracluster.kubernetes import (
@@ -39,8 +38,6 @@ from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._room import JOB_IMAGE, JOB_NODES
 from ultracluster.workloads._workload import Settings
 
-#: Priority class of a workload: those of production push those of research out, within the queue of their team.
-Priority = Literal["production", "research"]
 #: Training program that the pods of gangs have.
 TRAINING = f"{PYTHON}/ultracluster_train.py"
 #: End of the shell of a gang without torchrun; the index that Kubernetes gives every pod of an Indexed Job.
@@ -241,13 +238,17 @@ def nodes_of(group: PlatformNodes, nodes: int | None) -> int:
     return requested
 
 
-def queue_metadata(platform: Platform, team: Team, priority: Priority = "research") -> Object:
-    """Return the metadata that puts a job into the queue of its team, with a priority of Kueue."""
+def queue_metadata(platform: Platform, team: Team) -> Object:
+    """Return the metadata that puts a job or a server into the queue of its team.
+
+    Both have the priority class `research`. Without a class, a server has the priority zero, and each job of the team
+    pushes it out. With a higher one, a server that never becomes ready would push jobs out, again and again.
+    """
     if platform.scheduler == "volcano":
         return {"namespace": team.name, "annotations": {"scheduling.volcano.sh/queue-name": team.name}}
-    classes = {"kueue": priority, "task-governance": hyperpod_kubernetes.TEAM_PRIORITY.format(priority)}
-    label = {"kueue.x-k8s.io/priority-class": classes[platform.scheduler]} if platform.kueue else {}
-    return {"namespace": team.name, "labels": {**queue_labels(platform, team.name), **label}}
+    classes = {"kueue": "research", "task-governance": hyperpod_kubernetes.TEAM_PRIORITY.format("research")}
+    priority = {"kueue.x-k8s.io/priority-class": classes[platform.scheduler]} if platform.kueue else {}
+    return {"namespace": team.name, "labels": {**queue_labels(platform, team.name), **priority}}
 
 
 def slices(platform: Platform, group: PlatformNodes, nodes: int) -> dict[str, str]:

@@ -128,7 +128,7 @@ def leader_worker_set(
             "leaderworkerset.x-k8s.io/v1",
             "LeaderWorkerSet",
             name,
-            **queue_metadata(platform, team, "production"),
+            **queue_metadata(platform, team),
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
         *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),

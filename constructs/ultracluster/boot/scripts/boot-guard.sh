@@ -51,7 +51,7 @@ main() {
     local file prolog
     find_missing
     [ "${1:-}" != --scripts ] || return 0
-    for file in boot script; do
+    for file in boot script users; do
         if grep -qs '^failed' "$health/$file"; then refuse "$file"; fi
     done
     # Without a state the boot did not end: a failed boot script leaves none.

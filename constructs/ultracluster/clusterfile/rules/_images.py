@@ -1,11 +1,12 @@
 """Rules of machine images."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ultracluster.catalogue.ec2 import Architecture, InstanceType, driver_below, image_software, without_driver
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, until_invalid, valid
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._orchestrators import OrchestratorTraits
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile._required_software import required_software
@@ -26,8 +27,12 @@ _BUILD = error(
 _EFA_DRIVER = warning(
     "image-efa-driver", "Newer drivers of NVIDIA do not let EFA access the memory of the GPUs of some types."
 )
+_BUILD_DRIVER = error("image-build-driver", "The check of a built image refuses a driver with which EFA fails.")
 _SLURM_IMAGE = warning("slurm-image", "AWS's image is not known to have this release of Slurm.")
 _PARENT = error("image-parent", "The parent of an image must have architecture, driver and kernel for the nodes.")
+
+_OLDER = "name one with an older driver: {}: {{id: ami-..., driver: 580...}}"
+_WAIVED = 'if no job spans UltraServers, write software: {driver-below: "999"}'
 
 
 class _Use(NamedTuple):
@@ -53,6 +58,7 @@ def check_images(draft: Draft) -> Iterator[Problem]:
     yield from _unique(_check_builds(uses))
     if any(isinstance(use.option, BuiltImage) for use in uses):
         yield from until_invalid(_check_build(draft))
+        yield from until_invalid(_check_build_driver(draft))
 
 
 def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
@@ -71,30 +77,46 @@ def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 
 
 def _warn_driver(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    for has, groups in _newer_drivers(cluster).items():
+        existing = [group.section for group in groups if not isinstance(group.image_option, BuiltImage)]
+        if existing:
+            yield _EFA_DRIVER, f"{listed(existing)}: {_without_efa(cluster, has)}; {_OLDER.format('image')}; {_WAIVED}"
+
+
+def _check_build_driver(draft: Draft) -> Iterator[Problem]:
+    for has, groups in _newer_drivers(draft).items():
+        for group in groups:
+            if isinstance(group.image_option, BuiltImage):
+                text = f"{_without_efa(draft, has)}, so that the check of the built image refuses it"
+                yield _BUILD_DRIVER(_path(draft, group.section), f"{text}; {_OLDER.format('parent')}; {_WAIVED}")
+
+
+def _newer_drivers(cluster: ClusterFile | Draft) -> Mapping[str, list[NodeGroup]]:
+    """Return the groups whose image has a driver with which EFA fails, by what has it."""
     limit = required_software(cluster).get("driver-below")
-    if limit is None:
-        return
-    newer: dict[str, list[str]] = {}
+    newer: dict[str, list[NodeGroup]] = {}
     for group in cluster.node_groups:
-        if driver_below(group.instance_type) is None:
+        if limit is None or driver_below(group.instance_type) is None:
             continue
         option = group.image_option
         image = option.parent if isinstance(option, BuiltImage) else option if isinstance(option, Image) else None
         if image is None and cluster.traits.installs_software:
-            aws = image_software.DRIVERS[cluster.traits.facts]
-            if is_older(aws, limit):
-                continue
-            newer.setdefault(f"AWS's image has {aws}", []).append(group.section)
-        elif image is not None and image.driver and not is_older(image.driver, limit):
-            newer.setdefault(f"the image has {image.driver}", []).append(group.section)
-    for has, sections in newer.items():
-        yield (
-            _EFA_DRIVER,
-            f"{listed(sections)}: from NVIDIA driver {limit} on, EFA does not access the memory of these GPUs, and "
-            f"{has}: NCCL between UltraServers fails, NVLink within one works. Name an image, or for image: build a "
-            "parent, with an older driver: {id: ami-..., driver: 580...}. The check of a built image refuses a newer "
-            'one; if no job spans UltraServers, write software: {driver-below: "999"}',
-        )
+            has, driver = "AWS's image", image_software.DRIVERS[cluster.traits.facts]
+        elif image is not None and image.driver:
+            has, driver = "the image", image.driver
+        else:
+            continue
+        if not is_older(driver, limit):
+            newer.setdefault(f"{has} has {driver}", []).append(group)
+    return newer
+
+
+def _without_efa(cluster: ClusterFile | Draft, has: str) -> str:
+    limit = required_software(cluster)["driver-below"]
+    return (
+        f"from NVIDIA driver {limit} on, EFA does not access the memory of these GPUs, and {has}: NCCL between "
+        "UltraServers fails, NVLink within one works"
+    )
 
 
 def _path(draft: Draft, section: str) -> Path:
