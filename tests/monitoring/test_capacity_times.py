@@ -1,12 +1,14 @@
 """Alerts on nodes before the start of their capacity, in the drain before its end, and after it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support import yaml12
 from support.alert_cases import Series
-from support.rule_tests import firing_test, promtool
+from support.rule_tests import firing_test, needed, promtool
 from ultracluster import clusterfile
 from ultracluster.monitoring import cluster_rules
 from ultracluster.monitoring.alerts import rules
@@ -23,9 +25,11 @@ def fires(directory: Path, alert: str, series: Series, answers: list[tuple[int, 
     """Compare, at minutes, with the rules of a cluster with three nodes of a capacity and a login node."""
     times = times or {"starts": {_GROUP: _START}, "drains": {_GROUP: _DRAIN}, "ends": {_GROUP: _END}}
     inventory = {_GROUP: 3, ("llama", "login"): 1}
-    for name, text in rules(Profile.BASIC, inventory=inventory, cluster="llama", **times).items():
-        (directory / name).write_text(text)
-    promtool(directory, [firing_test(alert, series, answers)], files=("recording.yaml", "alerts.yaml"))
+    texts = rules(Profile.BASIC, inventory=inventory, cluster="llama", **times).values()
+    among = [rule for text in texts for group in yaml12.load(text)["groups"] for rule in group["rules"]]
+    group = {"name": "one", "rules": needed(alert, among)}
+    (directory / "rules.yaml").write_text(json.dumps({"groups": [group]}))
+    promtool(directory, [firing_test(alert, series, answers)])
 
 
 def node(number: int, values: str, group: str = "train") -> Series:

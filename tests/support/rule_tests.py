@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,10 @@ def _rules(profile: Profile) -> tuple[dict[str, Any], ...]:
     return tuple(rule for text in files for group in yaml12.load(text)["groups"] for rule in group["rules"])
 
 
-def needed(name: str) -> list[dict[str, Any]]:
+def needed(name: str, among: Sequence[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
     """The rules that an alert is made of, as they are: with all of them each test would take seconds."""
     wanted, result = {name}, []
-    for rule in reversed(all_rules()):
+    for rule in reversed(all_rules() if among is None else among):
         owned = {rule.get("alert"), rule.get("record"), rule.get("labels", {}).get("problem")} - {PROBLEM, None}
         if owned & wanted:
             wanted |= set(WORD.findall(rule["expr"]))

@@ -87,16 +87,17 @@ def test_a_program_that_failed_after_a_new_step_restarts_the_gang_at_no_cost(pod
 
 def test_counted_steps_restart_the_gang_after_a_newer_checkpoint_alone(pods: list[Pod]) -> None:
     """Each attempt counts on from the highest step."""
-    # The state has the time of no checkpoint that was written in the last seconds.
     fails = """
-        echo "{\\"step\\": $1, \\"checkpoint\\": 0}" >"$ULTRACLUSTER_JOB_STATE"
-        [ "$2" = 0 ] || touch --date="@$2" "$RUN/model.pt"
+        echo "{\\"step\\": $1, \\"checkpoint\\": $2}" >"$ULTRACLUSTER_JOB_STATE"
+        [ "$3" = 0 ] || touch --date="@$3" "$RUN/model.pt"
         exit 9
     """
-    states = [(3, 0), (6, 1_795_000_000), (9, 1_795_000_000), (12, 1_795_000_060)]
+    first, second = 1_795_000_000, 1_795_000_060
+    # The last one fails in its save: no process saw the checkpoint while the program ran.
+    states = [(3, 0, 0), (6, first, first), (9, first, first), (12, second, second), (15, second, second + 60)]
     codes = [pods[0].main("sh", "-c", fails, "program", *map(str, state)).wait(PATIENCE_SECONDS) for state in states]
-    assert codes == [9, REQUESTED_END, 9, REQUESTED_END]
-    reported = 'echo "{\\"step\\": 13}" >"$ULTRACLUSTER_JOB_STATE"; exit 9'
+    assert codes == [9, REQUESTED_END, 9, REQUESTED_END, 9]
+    reported = 'echo "{\\"step\\": 16}" >"$ULTRACLUSTER_JOB_STATE"; exit 9'
     assert pods[0].main("sh", "-c", reported).wait(PATIENCE_SECONDS) == REQUESTED_END
 
 
