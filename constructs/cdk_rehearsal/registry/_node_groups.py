@@ -148,7 +148,7 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
 
 
 def _keeps(before: Any, after: Any) -> bool:
-    """Return whether an instance group keeps its storage, but for file systems of FSx that come or change.
+    """Return whether a field of an instance group stays, but for file systems of FSx that come or change.
 
     New instances alone mount those. A path that moves or leaves is in the job files of all instances at once.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html (read

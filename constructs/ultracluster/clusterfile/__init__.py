@@ -23,11 +23,11 @@ from ultracluster.clusterfile._problems import Path as Path
 from ultracluster.clusterfile._problems import Problem as Problem
 from ultracluster.clusterfile._quantities import Size as Size
 from ultracluster.clusterfile._quantities import Throughput as Throughput
+from ultracluster.clusterfile._quota_usage import hyperpod_usage as hyperpod_usage
+from ultracluster.clusterfile._quota_usage import root_volumes_tib as root_volumes_tib
 from ultracluster.clusterfile._required_software import required_software as required_software
 from ultracluster.clusterfile._scripts_of_file import node_script as node_script
 from ultracluster.clusterfile._scripts_of_file import resolve_scripts as resolve_scripts
-from ultracluster.clusterfile.descriptions._capacity import hyperpod_usage as hyperpod_usage
-from ultracluster.clusterfile.descriptions._capacity import root_volumes_tib as root_volumes_tib
 from ultracluster.clusterfile.descriptions._description import Description as Description
 from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
 from ultracluster.clusterfile.descriptions._parts import describe as describe

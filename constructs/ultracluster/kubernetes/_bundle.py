@@ -13,7 +13,7 @@ from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import Rendered
 from ultracluster.kubernetes._required import required_image
 from ultracluster.kubernetes._resources import EFA, GPU, node_resources
-from ultracluster.planning.capacity import runs_until, waits
+from ultracluster.planning.capacity import expected_times, runs_until, waits
 
 _FORMAT = 1
 
@@ -89,7 +89,7 @@ def _group(of: Platform, group: PlatformNodes) -> dict[str, Any]:
     if of.efa_way(group) == "device-plugin":
         resources[EFA] = node.efa
     reason = "Karpenter launches them on demand" if group.elastic else of.late
-    starts = getattr(group.capacity, "starts", None)
+    starts, _ = expected_times(group.capacity)
     if waits(group.capacity) and starts is None:
         reason = "its Capacity Block has not started"
     times = {"starts": starts, "until": runs_until(group.capacity)}

@@ -175,7 +175,8 @@ def _nodes_too_early(check: Check, record: dict[str, Any], group: NodeGroup) -> 
         return
     name, start = record["CapacityReservationId"], record.get("StartDate")
     # EKS fails a group whose nodes do not launch: CREATE_FAILED, AsgInstanceLaunchFailures, as in
-    # https://github.com/eksctl-io/eksctl/issues/4732 and https://github.com/aws/containers-roadmap/issues/2204
+    # https://github.com/eksctl-io/eksctl/issues/4732 and https://github.com/aws/containers-roadmap/issues/2204 (read
+    # 2026-11-27)
     yield check.bad(
         f"{name} is {record['State']}, and EKS creates {group.name} with its nodes: their launch fails, and the "
         "deployment is rolled back",

@@ -11,6 +11,8 @@ from ultracluster.workloads._workload import Family, Form
 RESUMES = ("--requeue", "--open-mode=append")
 # A file of `boot`, of the same name in pods of gangs.
 PROGRESS = "ultracluster_progress.sh"
+# Of jobs that test their nodes first, and start again where they were.
+RESUMED = ("on-nodes.sh", "requeue.sh", "gate.sh", PROGRESS, "resume.sh")
 # Of these, tasks run in a container.
 CONTAINER = ("image.sh", "metrics.sh", "common.sh")
 # The same, with packages that the image lacks.

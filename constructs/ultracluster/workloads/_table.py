@@ -21,11 +21,11 @@ from ultracluster.workloads._kubernetes_form import (
     SGLANG_SET,
     TRAIN_JOB,
 )
-from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, PROGRESS, RESUMES, SlurmForm
+from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMED, RESUMES, SlurmForm
 from ultracluster.workloads._training_rows import TRAINING
 from ultracluster.workloads._workload import Workload
 
-_TRAIN = (*CONTAINER, "on-nodes.sh", "requeue.sh", "gate.sh", PROGRESS, "resume.sh", "torchrun.sh")
+_TRAIN = (*CONTAINER, *RESUMED, "torchrun.sh")
 _SCALED = ("nodes", "gpus", "image")
 _PROGRAM = (*_SCALED, "program", "data")
 
@@ -115,7 +115,8 @@ _ROWS = (
                 nodes="few",
                 bodies=(
                     *("image.sh", "loads/layer-verl.sh", "layer.sh", "metrics.sh", "common.sh"),
-                    *("on-nodes.sh", "requeue.sh", "gate.sh", PROGRESS, "resume.sh", "loads/verl.sh", "verl.sh"),
+                    *RESUMED,
+                    *("loads/verl.sh", "verl.sh"),
                 ),
                 options=RESUMES,
                 container=VERL,

@@ -3,7 +3,7 @@
 from ultracluster.workloads._frameworks import DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, MEGATRON_SET, TITAN_JOB, TITAN_SET
-from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, PROGRESS, RESUMES, SlurmForm
+from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
 _SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", "checkpoint_steps", "gate")
@@ -26,16 +26,7 @@ TRAINING = (
                     "sbatch torchtitan.sbatch CONFIGURATION [OPTIONS]     another one of torchtitan's",
                 ),
                 nodes="all",
-                bodies=(
-                    *LAYERED,
-                    "on-nodes.sh",
-                    "requeue.sh",
-                    "gate.sh",
-                    PROGRESS,
-                    "resume.sh",
-                    "torchtitan.sh",
-                    "torchrun.sh",
-                ),
+                bodies=(*LAYERED, *RESUMED, "torchtitan.sh", "torchrun.sh"),
                 options=RESUMES,
                 container=TORCHTITAN,
                 on_shared=True,
@@ -64,16 +55,7 @@ TRAINING = (
                     "sbatch megatron.sbatch RECIPE [KEY=VALUE ...]     another recipe, with overrides",
                 ),
                 nodes="all",
-                bodies=(
-                    *CONTAINER,
-                    "on-nodes.sh",
-                    "requeue.sh",
-                    "gate.sh",
-                    PROGRESS,
-                    "resume.sh",
-                    "megatron.sh",
-                    "torchrun.sh",
-                ),
+                bodies=(*CONTAINER, *RESUMED, "megatron.sh", "torchrun.sh"),
                 options=RESUMES,
                 container=MEGATRON,
                 framework=MEGATRON_BRIDGE,
@@ -100,16 +82,7 @@ TRAINING = (
                     "sbatch maxtext.sbatch MODEL [KEY=VALUE ...]   another model, with overrides",
                 ),
                 nodes="all",
-                bodies=(
-                    *CONTAINER,
-                    "on-nodes.sh",
-                    "requeue.sh",
-                    "gate.sh",
-                    PROGRESS,
-                    "resume.sh",
-                    "loads/maxtext.sh",
-                    "maxtext.sh",
-                ),
+                bodies=(*CONTAINER, *RESUMED, "loads/maxtext.sh", "maxtext.sh"),
                 options=RESUMES,
                 container=MAXTEXT,
                 framework=MAX_TEXT,

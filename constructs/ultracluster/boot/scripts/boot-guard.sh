@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Slurm's prolog where the cluster has no health checks, or a Prolog of its own: a node whose boot failed takes no jobs, so
+# Slurm's prolog where the cluster has no health checks, or a Prolog of its own: a node whose boot failed, or that has read
+# no users yet, takes no jobs, so
 # that AWS PCS need not terminate it and launch another one, without limit. Then it runs the Prolog of the cluster.
 #
 #   boot-guard.sh [--scripts]

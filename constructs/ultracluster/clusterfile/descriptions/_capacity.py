@@ -1,18 +1,13 @@
 """End of the capacity of a node group, and the quotas that nodes use."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
 from typing import NamedTuple
 
+from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.planning.capacity import Capacity, OnDemand, Spot, vcpu_needs
-
-# Most of a root volume of a login or system node.
-_SERVICE_GIB = 500
+from ultracluster.clusterfile._quota_usage import hyperpod_usage
+from ultracluster.planning.capacity import OnDemand, vcpu_needs
 
 
 class End(NamedTuple):
@@ -40,47 +35,8 @@ def quotas_of_instances(cluster: ClusterFile) -> str:
 def quotas_of_hyperpod(cluster: ClusterFile) -> str:
     """Describe the nodes by quota of SageMaker: those on demand by type, all of them, and the size of their volumes."""
     usage = hyperpod_usage(cluster)
-    words = [f"{count:,} of ml.{name} for cluster usage" for name, count in usage.on_demand.items()]
-    words += [f"{count:,} of ml.{name} for cluster spot instance usage" for name, count in usage.spot.items()]
+    words = [f"{count:,} of {hyperpod.QUOTA.format(f'ml.{name}')}" for name, count in usage.on_demand.items()]
+    words += [f"{count:,} of {hyperpod.SPOT_QUOTA.format(f'ml.{name}')}" for name, count in usage.spot.items()]
     words.append(f"{usage.instances:,} instances of one HyperPod cluster, and of all")
     words.append(f"volumes of {usage.volume_gib:,} GB")
     return f"quotas of SageMaker: {', '.join(words)}"
-
-
-def root_volumes_tib(cluster: ClusterFile) -> int:
-    """Return the gp3 storage of the root volumes of all nodes, in TiB, rounded up; 0 if they are in another account."""
-    if not cluster.traits.own_instances:
-        return 0
-    gib = sum(group.count * float(group.root_volume.gib) for group in cluster.node_groups)
-    return ceil((gib + cluster.service_count * _SERVICE_GIB) / 1024)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HyperPodUsage:
-    """Share of the quotas of HyperPod that a cluster takes.
-
-    Args:
-        on_demand: Instances on demand, by type.
-        spot: Spot instances, by type.
-        instances: All instances, those of training plans included.
-        volume_gib: Size of the largest volume of a node.
-    """
-
-    on_demand: Mapping[str, int]
-    spot: Mapping[str, int]
-    instances: int
-    volume_gib: int
-
-
-def hyperpod_usage(cluster: ClusterFile) -> HyperPodUsage:
-    """Return the share of the quotas of HyperPod that a cluster takes. System nodes of Kubernetes do not count."""
-    counts: dict[type[Capacity], Counter[str]] = defaultdict(Counter)
-    for group in cluster.node_groups:
-        counts[type(group.capacity)][group.instance_type.name] += group.count
-    instances = sum(group.count for group in cluster.node_groups)
-    if controllers := cluster.traits.control_nodes:
-        counts[OnDemand][cluster.service_type.name] += cluster.service_count
-        counts[OnDemand][cluster.hyperpod.controller] += controllers
-        instances += cluster.service_count + controllers
-    volume = max((ceil(group.root_volume.gib) for group in cluster.node_groups), default=0)
-    return HyperPodUsage(on_demand=counts[OnDemand], spot=counts[Spot], instances=instances, volume_gib=volume)

@@ -6,6 +6,7 @@ from ultracluster.clusterfile.descriptions._capacity import quotas_of_hyperpod
 
 title = "Slurm on SageMaker HyperPod"
 other_addresses = "login, controller"
+quotas = quotas_of_hyperpod
 
 
 def control_plane(cluster: ClusterFile) -> str:
@@ -18,10 +19,6 @@ def control_plane(cluster: ClusterFile) -> str:
 def group_details(group: NodeGroup, cluster: ClusterFile) -> list[str]:
     checks = cluster.hyperpod.deep_health_checks and group.gpus and not group.elastic
     return ["deep health checks at the start"] if checks else []
-
-
-def quotas(cluster: ClusterFile) -> str:
-    return quotas_of_hyperpod(cluster)
 
 
 def new_control_plane(before: ClusterFile, after: ClusterFile) -> str:

@@ -8,6 +8,7 @@ from ultracluster.clusterfile.descriptions._hyperpod import group_details as gro
 title = "Kubernetes on SageMaker HyperPod"
 other_addresses = _kubernetes.other_addresses
 new_control_plane = _kubernetes.new_control_plane
+quotas = quotas_of_hyperpod
 
 
 def control_plane(cluster: ClusterFile) -> str:
@@ -15,7 +16,3 @@ def control_plane(cluster: ClusterFile) -> str:
     memory = "" if section.checkpoint_memory is None else f", {section.checkpoint_memory}% of memory for checkpoints"
     recovery = f"node recovery {'on' if section.node_recovery else 'off'}"
     return f"{_kubernetes.control_plane(cluster)}; {recovery}{memory}"
-
-
-def quotas(cluster: ClusterFile) -> str:
-    return quotas_of_hyperpod(cluster)

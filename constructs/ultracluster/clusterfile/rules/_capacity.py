@@ -17,7 +17,7 @@ from ultracluster.catalogue.ec2 import (
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
-from ultracluster.clusterfile.descriptions._capacity import root_volumes_tib
+from ultracluster.clusterfile._quota_usage import root_volumes_tib
 from ultracluster.clusterfile.rules._rule import Rule, listed, shared, warning
 from ultracluster.clusterfile.sections._capacity import BLOCKS_END
 from ultracluster.clusterfile.sections._declared import DECLARED_SOURCE

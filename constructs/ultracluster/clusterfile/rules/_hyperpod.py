@@ -279,7 +279,7 @@ def warn_hyperpod(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             "ultracluster-hyperpod-settings` on the controller after each update",
         )
     if types:
-        names = ", ".join(f"ml.{name} for cluster usage" for name in types)
+        names = ", ".join(hyperpod.QUOTA.format(f"ml.{name}") for name in types)
         yield (
             _QUOTA,
             f"nodes on demand need quotas of SageMaker, which are zero for GPUs in a new account: {names}; request an "
