@@ -103,9 +103,9 @@ def test_without_efa_another_tier_is_accepted_and_the_size_that_keeps_it_is_name
     assert update_effects(file_system(4800, 250), file_system(4800, 500)) == {}, "refused, with its remedy"
 
 
-def cached(size: int | None, mode: str = "USER_PROVISIONED") -> dict[str, Any]:
+def cached(size: int | None, mode: str = "USER_PROVISIONED", rate: int = 4000) -> dict[str, Any]:
     cache = {"SizingMode": mode} | ({"SizeGiB": size} if size else {})
-    config = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000, "DataReadCacheConfiguration": cache}
+    config = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": rate, "DataReadCacheConfiguration": cache}
     given = {"FileSystemType": "LUSTRE", "StorageType": "INTELLIGENT_TIERING"}
     return {**given, "LustreConfiguration": config}
 
@@ -131,6 +131,31 @@ def test_another_read_cache_loses_its_contents() -> None:
             in update_effects(cached(10_240), new)["LustreConfiguration.DataReadCacheConfiguration"]
         )
     assert update_effects(none, none) == {}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "remedy"),
+    [
+        ((1000, 4000), (1000, 8000), "write `read-cache: 2000 GiB` in storage.lustre"),
+        ((1000, 4000), (None, 8000), "write `read-cache: 2000 GiB` in storage.lustre"),
+        ((1000, 4000), (2000, 8000), None),
+        # Less than the tenth of a change of the cache alone.
+        ((40_000, 80_000), (42_000, 84_000), None),
+        ((1000, 12_000), (1333, 16_000), "first deploy a read cache of a multiple of 3 GiB with the old throughput"),
+    ],
+)
+def test_a_read_cache_grows_with_the_throughput_and_keeps_its_contents(
+    before: tuple[int, int], after: tuple[int | None, int], remedy: str | None
+) -> None:
+    old, new = (
+        cached(before[0], rate=before[1]),
+        cached(after[0], "USER_PROVISIONED" if after[0] else "NO_CACHE", after[1]),
+    )
+    problems = refused(old, new)
+    if remedy is None:
+        assert problems == update_effects(old, new) == {}
+    else:
+        assert problems["LustreConfiguration.DataReadCacheConfiguration.SizeGiB"].endswith(remedy)
 
 
 @pytest.mark.parametrize("efa", [True, False])

@@ -2,10 +2,11 @@
 
 See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-metadata-performance.html and
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreMetadataConfiguration.html
-(read 2026-11-21)
+(read 2026-11-21), and increase-throughput-capacity.html of the LustreGuide (read 2026-11-27)
 """
 
 from collections.abc import Mapping
+from math import gcd
 from typing import Any
 
 from ultracluster.catalogue.storage import lustre
@@ -70,7 +71,9 @@ def update_effects(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, 
             f"`tier: {tier} MB/s/TiB, capacity: {equal} GiB`"
         )
     was, becomes = (config.get("DataReadCacheConfiguration") for config in (before, after))
-    if was and becomes and was != becomes:
+    # FSx keeps the contents of a cache that grows with the throughput.
+    sized = _throughputs(before, after) and "SizeGiB" in (was or {}) and "SizeGiB" in (becomes or {})
+    if was and becomes and was != becomes and not sized:
         result[_CACHE] = (
             "its contents are erased: reads are slower until it is filled again. FSx changes its size every six hours "
             "at most"
@@ -93,6 +96,8 @@ def _at_its_tier(
 
 def _cache_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
     before, after = (_number(_cache(side).get("SizeGiB")) for side in (old, new))
+    if before and (rates := _throughputs(*(side.get(_LUSTRE) for side in (old, new)))):
+        return _ratio_problems(before, after, *rates)
     percent = tiering.LEAST_READ_CACHE_CHANGE_PERCENT
     if not before or not after or before == after or abs(after - before) * 100 >= before * percent:
         return {}
@@ -101,6 +106,31 @@ def _cache_problems(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
         f"{_CACHE}.SizeGiB": f"the read cache changes by {percent} % or more at a time: to {below:,} GiB at most, or "
         f"to {above:,} GiB at least"
     }
+
+
+def _ratio_problems(before: int, after: int | None, was: int, now: int) -> dict[str, str]:
+    """Return what changes the read cache of each storage server; each has the same share of the throughput."""
+    size, rest = divmod(before * now, was)
+    if not rest and after == size:
+        return {}
+    multiple = was // gcd(was, now)
+    remedy = (
+        f"no whole size does; first deploy a read cache of a multiple of {multiple:,} GiB with the old throughput"
+        if rest
+        else f"write `read-cache: {size} GiB` in storage.lustre"
+    )
+    return {
+        f"{_CACHE}.SizeGiB": f"FSx changes the throughput from {was:,} to {now:,} MB/s only if each storage server "
+        f"keeps its read cache: {remedy}"
+    }
+
+
+def _throughputs(before: Any, after: Any) -> tuple[int, int] | None:
+    """Return both throughputs of Intelligent-Tiering if an update changes it."""
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return None
+    was, now = (_number(config.get("ThroughputCapacity")) for config in (before, after))
+    return (was, now) if was and now and was != now else None
 
 
 def _cache(properties: Mapping[str, Any]) -> Mapping[str, Any]:
