@@ -200,6 +200,15 @@ def test_accepts_unknown_settings() -> None:
         ("{queues: {train: {priority: 70000}}}", "must be 0 to 65,533"),
         ("{queues: {train: {max-time: 1 h, default-time: 2 h}}}", "is longer than max-time, 1 h"),
         ("{queues: {train: {qos: [fast]}}}", "fast is not under slurm.qos, where there are: normal"),
+        (
+            "{qos: {fast: {}}, queues: {train: {settings: {DenyQos: 'Fast, slow'}}}}",
+            "slurm.queues.train.settings.DenyQos: slow is not under slurm.qos, where there are: fast, normal",
+        ),
+        ("{queues: {train: {settings: {QOS: fast}}}}", "settings.QOS: fast is not under slurm.qos, where there are: n"),
+        (
+            "{accounting: false, queues: {train: {settings: {QOS: normal}}}}",
+            "accounts and QoS of a queue need accounting: true",
+        ),
         ("{queues: {train: {settings: {PriorityTier: 4}}}}", "has a key of its own: write priority beside settings"),
         ("{queues: {train: {settings: {OverSubscribe: MAYBE}}}}", "must be EXCLUSIVE, NO, YES, FORCE"),
         ("{queues: {train: {settings: {AllowGroups: x}}}}", "write accounts, or qos"),
@@ -208,7 +217,7 @@ def test_accepts_unknown_settings() -> None:
             "slurm.queues.train.settings.DenyAccounts: Slurm does not enforce it beside AllowAccounts; remove one",
         ),
         (
-            "{qos: {fast: {}}, queues: {train: {qos: [fast], settings: {DenyQos: slow}}}}",
+            "{qos: {fast: {}}, queues: {train: {qos: [fast], settings: {DenyQos: fast}}}}",
             "slurm.queues.train.settings.DenyQos: Slurm does not enforce it beside AllowQos; remove one of the two",
         ),
         ("{queues: {train: {billing-weights: {GRES/gpu: -1}}}}", "must be a number, 0 or more"),

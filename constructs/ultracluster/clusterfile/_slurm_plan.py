@@ -29,6 +29,9 @@ QUEUE_KEYS: Mapping[str, str] = {
     "AllowQos": "qos",
     "TRESBillingWeights": "billing-weights",
 }
+# Settings of a queue with QoS, which must be in the accounting database:
+# https://docs.aws.amazon.com/pcs/latest/userguide/slurm-custom-settings-queue.html (read 2026-11-27)
+_QOS_SETTINGS = ("AllowQos", "DenyQos", "QOS")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +41,20 @@ class QueuePlan:
     name: str
     sections: tuple[str, ...]
     settings: Mapping[str, str]
+
+    @property
+    def names_qos(self) -> bool:
+        """True if its settings name a QoS, which must exist before the queue."""
+        return bool(qos_names(self.settings))
+
+
+def qos_names(settings: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the QoS that settings of a queue name, in lower case as Slurm keeps them, by setting."""
+    return {
+        setting: [name for word in settings[setting].split(",") if (name := word.strip().lower())]
+        for setting in _QOS_SETTINGS
+        if setting in settings
+    }
 
 
 def may_show_metrics(slurm: Slurm) -> bool:

@@ -25,7 +25,7 @@ SLURM_VERSION = "25.11"
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-prolog-epilog-v3.html (read 2026-11-23)
 _SCHEDULER_PARAMETERS = "nohold_on_prolog_fail"
 # Settings that name what only the accounting database has: https://slurm.schedmd.com/slurm.conf.html (read 2026-11-23).
-_OF_DATABASE = ("accountingstorageenforce", "allowaccounts", "allowqos", "denyaccounts", "denyqos")
+_OF_DATABASE = ("accountingstorageenforce", "allowaccounts", "allowqos", "denyaccounts", "denyqos", "qos")
 
 
 def accepted(settings: Mapping[str, str], level: Level, path: Path, notes: list[Note]) -> dict[str, str]:

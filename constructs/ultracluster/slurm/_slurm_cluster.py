@@ -282,7 +282,7 @@ class SlurmCluster(Construct):
 
     def _add_queues(self, scope: Construct, scopes: Mapping[str, Construct]) -> None:
         cluster, groups = self._cluster, self.node_groups
-        script, late = cluster.accounting_script, [queue for queue in cluster.queues if "AllowQos" in queue.settings]
+        script, late = cluster.accounting_script, [queue for queue in cluster.queues if queue.names_qos]
         accounts = (
             SlurmAccounts(scope, "Accounts", login=groups[LOGIN], script=script, wait=bool(late)) if script else None
         )

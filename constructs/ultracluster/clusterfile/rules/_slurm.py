@@ -12,6 +12,7 @@ from ultracluster.clusterfile._slurm_plan import (
     QUEUE_KEYS,
     cluster_settings,
     preempting,
+    qos_names,
     queue_settings,
 )
 from ultracluster.clusterfile.rules._capacity import NODE_GROUP_QUOTA
@@ -174,11 +175,15 @@ def _check_queues(
         if longest and usual and usual.seconds > longest.seconds:
             message = f"is longer than max-time, {longest}; Slurm would refuse every job without a time limit"
             yield _QUEUE_TIME((*path, "default-time"), message)
-        for key, known in (("accounts", slurm.accounts), ("qos", {**slurm.qos, NORMAL: None})):
-            for word in getattr(queue, key) if known or key == "qos" else ():
-                if word != "root" or key == "qos":
-                    yield from check_name((*path, key), word, key, known)
-        if (queue.accounts or queue.qos) and not slurm.accounting:
+        for word in queue.accounts if slurm.accounts else ():
+            if word != "root":
+                yield from check_name((*path, "accounts"), word, "accounts", slurm.accounts)
+        services = qos_names(settings)
+        for setting, words in services.items():
+            for word in words:
+                where = (*path, "settings", setting) if setting in queue.settings else (*path, "qos")
+                yield from check_name(where, word, "qos", {**slurm.qos, NORMAL: None})
+        if (queue.accounts or services) and not slurm.accounting:
             yield _ACCOUNTING(path, "accounts and QoS of a queue need accounting: true", at_key=True)
         if queue.billing_weights and not slurm.accounting:
             yield _ACCOUNTING((*path, "billing-weights"), "needs accounting: true", at_key=True)
