@@ -156,6 +156,8 @@ def composed(node: Node, nodes: int, **settings: str) -> dict[str, Any]:
         "rollout.nnodes",
         "actor_rollout_ref.hybrid_engine",
         "data.train_batch_size",
+        "actor_rollout_ref.actor.ppo_mini_batch_size",
+        "actor_rollout_ref.rollout.n",
     )
     done = node.run_text(text, nodes=nodes, IMAGE="", REPORT="no", KEYS=" ".join(keys))
     assert done.returncode == 0, done.stderr
@@ -164,27 +166,30 @@ def composed(node: Node, nodes: int, **settings: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("settings", "further"),
+    ("nodes", "settings", "further"),
     [
-        ({}, {"trainer.nnodes": 4, "actor_rollout_ref.hybrid_engine": True}),
+        (3, {}, {"trainer.nnodes": 3, "actor_rollout_ref.hybrid_engine": True}),
         (
+            4,
             {"rollout": "1"},
             {
                 "trainer.nnodes": 3,
                 "rollout.nnodes": 1,
                 "actor_rollout_ref.hybrid_engine": False,
-                # Each of the 24 GPUs that train has as many prompts: veRL asserts it.
-                "data.train_batch_size": 1008,
             },
         ),
     ],
 )
 def test_the_job_file_gives_verl_all_that_it_needs(
-    node: Node, settings: dict[str, str], further: dict[str, Any]
+    node: Node, nodes: int, settings: dict[str, str], further: dict[str, Any]
 ) -> None:
-    config = composed(node, 4, **settings)
+    config = composed(node, nodes, **settings)
     assert config.items() >= {**EXPECTED, **further}.items()
     assert config["trainer.default_local_dir"] == f"{node.directory}/run"
+    # 24 GPUs train: TrainingWorker.train_mini_batch asserts that they divide a mini-batch.
+    mini_batch = config["actor_rollout_ref.actor.ppo_mini_batch_size"]
+    assert mini_batch * config["actor_rollout_ref.rollout.n"] % 24 == 0
+    assert (mini_batch, config["data.train_batch_size"]) == (240, 960)
     # The model of rewards, which is off.
     assert config["missing"] == ["reward.reward_model.rollout.name"]
 

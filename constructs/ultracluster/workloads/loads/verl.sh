@@ -16,24 +16,26 @@ node() {
     until [ "$(ray list nodes --format=json --filter=state=ALIVE --limit=10000 | grep -c '"node_id"')" -ge "${nodes:?}" ]; do
         sleep 2
     done
-    local code=0 module=verl.trainer.main_ppo split=() gpus=0 trainer watch
+    local code=0 module=verl.trainer.main_ppo split=() training=$((nodes - ${rollout_nodes:-0})) gpus batch trainer watch
+    gpus=$((training * gpus_per_node))
+    # veRL ends at its first update if the GPUs that train do not divide a mini-batch. Its defaults, 256 prompts and four
+    # times as many in a step, fit powers of two: veRL 0.9.1, verl/workers/engine_workers.py (read 2026-11-27).
+    batch=$((gpus < 256 ? 256 / gpus * gpus : gpus))
     # Else all nodes generate and train in turn. Its configuration names that of the other one by a path of veRL's sources.
     if [ "${rollout_nodes:-0}" -gt 0 ]; then
         module=verl.experimental.one_step_off_policy.main_ppo
-        gpus=$(((nodes - rollout_nodes) * gpus_per_node))
         split=(
             "hydra.searchpath=[file://$(python3 -c 'from importlib.util import find_spec as find
 print(find("verl").submodule_search_locations[0])')/trainer/config]"
-            # As many prompts of a step for each GPU that trains: veRL's 1,024 are that for powers of two.
-            data.train_batch_size="$((gpus < 1024 ? 1024 / gpus * gpus : gpus))"
             actor_rollout_ref.hybrid_engine=False rollout.nnodes="$rollout_nodes" rollout.n_gpus_per_node="$gpus_per_node"
         )
     fi
     # GRPO, which needs no critic, with batches by their tokens: veRL has no default for either.
     python3 ${reporter:+"$reporter"} -m "$module" algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm \
         actor_rollout_ref.rollout.n=8 actor_rollout_ref.actor.use_dynamic_bsz=True data.filter_overlong_prompts=True \
+        actor_rollout_ref.actor.ppo_mini_batch_size="$batch" data.train_batch_size="$((4 * batch))" \
         actor_rollout_ref.rollout.tensor_model_parallel_size="$((gpus_per_node > 1 ? 2 : 1))" 'trainer.logger=[console]' \
-        trainer.nnodes="$((${nodes:?} - ${rollout_nodes:-0}))" trainer.n_gpus_per_node="$gpus_per_node" "${split[@]}" "$@" &
+        trainer.nnodes="$training" trainer.n_gpus_per_node="$gpus_per_node" "${split[@]}" "$@" &
     trainer=$!
     stop_at_request "$trainer" &>/dev/null &
     watch=$!
