@@ -95,16 +95,21 @@ def test_queues_hold_their_nodes_and_wait_for_the_qos_that_they_name(stacks: dic
         "PreemptMode": "REQUEUE",
         "TRESBillingWeights": "GRES/gpu=0.3,CPU=0",
     }
-    ((id, association),) = of(stacks, "Compute", "SSM::Association").items()
+    (association,) = of(stacks, "Compute", "SSM::Association").values()
+    ((id, condition),) = of(stacks, "Compute", "CloudFormation::WaitCondition").items()
     assert id in queues["urgent"]["DependsOn"]
     assert id not in queues["cheap"].get("DependsOn", [])
+    # Not for the association: Success is also the status of one whose nodes are not there yet.
+    assert association["Properties"]["Parameters"]["handle"] == [condition["Properties"]["Handle"]]
+    login = {id for id in of(stacks, "Compute", "PCS::ComputeNodeGroup") if id.startswith("Login")}
+    assert login < set(condition["DependsOn"]), "its hour begins with the nodes"
     documents = of(stacks, "Compute", "SSM::Document")
     document = documents[association["Properties"]["Name"]["Ref"]]
     (step,) = document["Properties"]["Content"]["mainSteps"]
     script, run = "\n".join(step["inputs"]["runCommand"]), int(step["inputs"]["timeoutSeconds"])
     limit = int(script.partition("ULTRACLUSTER_LIMIT:-")[2].partition("}")[0])
     # Five minutes for software, twenty for the boot script, and the rest of a boot.
-    assert 5 * 60 + 20 * 60 + 10 * 60 <= limit < run < association["Properties"]["WaitForSuccessTimeoutSeconds"] == 3600
+    assert 5 * 60 + 20 * 60 + 10 * 60 <= limit < run < int(condition["Properties"]["Timeout"]) == 3600
     assert association["Properties"]["ScheduleExpression"] == "rate(1 hour)", "what failed is tried again"
     assert association["Properties"]["MaxConcurrency"] == "1", "two login nodes at a time block slurmdbd"
 
@@ -119,7 +124,9 @@ def test_adding_a_user_changes_no_node() -> None:
         for id, resource in after[stack]["Resources"].items()
         if before[stack]["Resources"].get(id) != resource
     }
-    assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association"}
+    # The deployment waits for the changed script, so handle and condition are others.
+    waits = {"AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle"}
+    assert changed == {"AWS::SSM::Parameter", "AWS::SSM::Document", "AWS::SSM::Association", "AWS::PCS::Queue"} | waits
 
 
 def test_users_are_created_five_at_a_time() -> None:

@@ -90,6 +90,7 @@ from ultracluster.boot._slurm_accounts import SlurmQos as SlurmQos
 from ultracluster.boot._slurm_accounts import SlurmUser as SlurmUser
 from ultracluster.boot._slurm_accounts import accounting_script as accounting_script
 from ultracluster.boot._slurm_accounts import check_accounts as check_accounts
+from ultracluster.boot._slurm_accounts import signalled_script as signalled_script
 from ultracluster.boot._slurm_boot import BUNDLE_URL as BUNDLE_URL
 from ultracluster.boot._slurm_boot import LUSTRE_EFA_UNIT as LUSTRE_EFA_UNIT
 from ultracluster.boot._slurm_boot import MOST_EFA_INTERFACES as MOST_EFA_INTERFACES

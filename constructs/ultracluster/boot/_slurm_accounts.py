@@ -122,6 +122,17 @@ def accounting_script(
     return f"bash -c {_quoted(text)} slurm-accounts {version} <<'TABLE'\n{table}TABLE\n"
 
 
+def signalled_script(script: str, *, handle: str) -> list[str]:
+    """Return the lines of a script that signals its result to a wait condition.
+
+    Args:
+        script: The script, which bash runs.
+        handle: URL of the wait condition; if it is empty when the script runs, nothing is signalled.
+    """
+    shebang, *lines = without_comments(scripts.text("signalled.sh")).splitlines()
+    return [shebang, f"HANDLE='{handle}'", *lines, *script.splitlines()]
+
+
 def _from_the_root(accounts: Sequence[SlurmAccount]) -> list[SlurmAccount]:
     """Return the accounts with parents first, otherwise in their order."""
     ordered: list[SlurmAccount] = []

@@ -17,7 +17,7 @@ from ultracluster.compute import ScriptAsset
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._kubectl import KubectlAsset
 from ultracluster.eks._scheduled_run import ScheduledRun
-from ultracluster.orchestration import command_document
+from ultracluster.orchestration import HANDLE_PARAMETER, command_document, wait_condition
 from ultracluster.planning import checked
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
@@ -26,10 +26,9 @@ from ultracluster.security import check_same_region
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-waitcondition.html
 # and aws-resource-ssm-association.html (read 2026-11-22)
 _HOURS = 4
-# Characters of base64, of presigned URLs and of checksums: nothing that a shell reads.
+# Characters of base64 and of checksums: nothing that a shell reads.
 _PARAMETERS = {
     "values": ("JSON in base64 of the ids that the deployment creates", "^[A-Za-z0-9+/=]*$"),
-    "handle": ("URL of the wait condition", "^[A-Za-z0-9:/?&=%.,+_~-]*$"),
     "content": ("Checksum of what is applied", "^[0-9a-f]*$"),
 }
 
@@ -109,11 +108,12 @@ class EksPlatform(cdk.Resource):
             parameters={
                 name: {"type": "String", "description": description, "allowedPattern": pattern}
                 for name, (description, pattern) in _PARAMETERS.items()
-            },
+            }
+            | {"handle": dict(HANDLE_PARAMETER)},
         )
         #: Checksum of what is applied, and of the references to other resources.
         self.checksum = checksum(stack.resolve([script, values]))
-        handle = cdk.CfnWaitConditionHandle(self, f"Signal{self.checksum[:12]}")
+        handle, condition = wait_condition(self, self.checksum, seconds=_HOURS * 3600)
         association = ssm.CfnAssociation(
             self,
             f"Run{self.checksum[:12]}",
@@ -136,9 +136,6 @@ class EksPlatform(cdk.Resource):
         # In the stack of the platform: that of the host may have the nodes, and must not import the topic.
         for statement in () if topic is None else publish_statements(topic):
             policy.add_statements(statement)
-        condition = cdk.CfnWaitCondition(
-            self, f"Wait{self.checksum[:12]}", handle=handle.ref, timeout=str(_HOURS * 3600), count=1
-        )
         #: Association of State Manager.
         self.association = association
         # The association would wait for an agent without permissions, and the condition for an association.

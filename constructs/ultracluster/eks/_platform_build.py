@@ -24,6 +24,7 @@ from ultracluster.eks._pipeline_failures import notify_of_failures
 from ultracluster.eks._platform import checksum, publish_statements
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.network import Network
+from ultracluster.orchestration import wait_condition
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.storage import private_bucket
 
@@ -120,7 +121,7 @@ class PlatformBuild(Construct):
         )
         #: Checksum of what is applied, and of the references to other resources.
         self.checksum = checksum(stack.resolve([bundle.url, tools.url, source.url, values]))
-        handle = cdk.CfnWaitConditionHandle(self, f"Signal{self.checksum[:12]}")
+        handle, condition = wait_condition(self, self.checksum, seconds=_HOURS * 3600)
         log = logs.LogGroup(self, "Log", retention=logs.RetentionDays.THREE_MONTHS)
         log.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
         self._allow(cluster, network, group, log)
@@ -141,9 +142,6 @@ class PlatformBuild(Construct):
         project = self._project(network, group, log, environment)
         self.pipeline = self._pipeline(project, source)
         self.pipeline.node.add_dependency(self.role, *ready)
-        condition = cdk.CfnWaitCondition(
-            self, f"Wait{self.checksum[:12]}", handle=handle.ref, timeout=str(_HOURS * 3600), count=1
-        )
         condition.add_dependency(self.pipeline)
         #: Pipeline whose creation and update apply the platform, and what a deployment waits for.
         self.node.default_child = self.pipeline

@@ -5,6 +5,8 @@ from ultracluster.orchestration._notices_of_file import capacity_notices as capa
 from ultracluster.orchestration._orchestrator import INodeGroup as INodeGroup
 from ultracluster.orchestration._orchestrator import Orchestrator as Orchestrator
 from ultracluster.orchestration._orchestrator import Output as Output
+from ultracluster.orchestration._run_command import HANDLE_PARAMETER as HANDLE_PARAMETER
 from ultracluster.orchestration._run_command import command_document as command_document
+from ultracluster.orchestration._run_command import wait_condition as wait_condition
 from ultracluster.orchestration._scopes import child_scope as child_scope
 from ultracluster.orchestration._warnings import add_warnings as add_warnings

@@ -1,10 +1,18 @@
-"""Shell commands on login nodes and admin hosts, through Systems Manager."""
+"""Shell commands on login nodes and admin hosts, through Systems Manager, and wait conditions that they signal."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal
 
+import aws_cdk as cdk
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
+
+#: Parameter of a document of Systems Manager for the URL of a wait condition. Its characters are those of presigned
+#: URLs, and none that a shell reads.
+HANDLE_PARAMETER: Mapping[str, str] = MappingProxyType(
+    {"type": "String", "description": "URL of the wait condition", "allowedPattern": "^[A-Za-z0-9:/?&=%.,+_~-]*$"}
+)
 
 
 def command_document(
@@ -44,3 +52,23 @@ def command_document(
         update_method=update_method,
         content={"schemaVersion": "2.2", "description": description, **content, "mainSteps": [step]},
     )
+
+
+def wait_condition(
+    scope: Construct, checksum: str, *, seconds: int
+) -> tuple[cdk.CfnWaitConditionHandle, cdk.CfnWaitCondition]:
+    """Create a wait condition for one signal, and its handle.
+
+    CloudFormation updates neither, so the ids have the checksum of what the deployment waits for. The handle is a
+    presigned URL of S3: a signal needs no permission.
+
+    Args:
+        scope: Scope of both.
+        checksum: Checksum in their ids.
+        seconds: Longest wait, 12 hours at most, from the creation of the condition.
+
+    See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-waitcondition.html
+    (read 2026-11-22)
+    """
+    handle = cdk.CfnWaitConditionHandle(scope, f"Signal{checksum[:12]}")
+    return handle, cdk.CfnWaitCondition(scope, f"Wait{checksum[:12]}", handle=handle.ref, timeout=str(seconds), count=1)

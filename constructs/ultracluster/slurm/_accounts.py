@@ -7,8 +7,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.boot import LONGEST_SCRIPT_BYTES
-from ultracluster.orchestration import command_document
+from ultracluster.boot import LONGEST_SCRIPT_BYTES, signalled_script
+from ultracluster.orchestration import HANDLE_PARAMETER, command_document, wait_condition
 from ultracluster.planning import checked
 from ultracluster.rules import Refusal, shared
 from ultracluster.security import acknowledge_wildcards
@@ -35,7 +35,9 @@ class SlurmAccounts(cdk.Resource):
         login: Login nodes. Their role gets the permissions of State Manager's agent.
         script: Script of `boot.accounting_script`.
         wait: Whether the deployment waits for the script, an hour at most. Queues that name a QoS need it: PCS
-            requires the QoS first (slurm-custom-settings-queue.html of its user guide, read 2026-11-21). Default: no.
+            requires the QoS first (slurm-custom-settings-queue.html of its user guide, read 2026-11-21). The script
+            signals a wait condition, because an association whose nodes are not there yet has the status Success
+            (https://github.com/hashicorp/terraform-provider-aws/issues/31175, read 2026-11-27). Default: no.
 
     Raises:
         ValueError: If the script is longer than a document of Systems Manager can be.
@@ -61,24 +63,33 @@ class SlurmAccounts(cdk.Resource):
             self,
             "accounts",
             description="Creates accounts, QoS and users of Slurm",
-            commands=script.splitlines(),
+            commands=signalled_script(script, handle="{{ handle }}"),
             inputs={"timeoutSeconds": str(_RUN_SECONDS)},
             # A changed parameter makes State Manager run the changed script at once.
-            parameters={"script": {"type": "String", "description": "Checksum of the script"}},
+            parameters={
+                "script": {"type": "String", "description": "Checksum of the script"},
+                # Empty: an association of before has no such parameter.
+                "handle": {**HANDLE_PARAMETER, "default": ""},
+            },
         )
+        checksum = hashlib.sha256(script.encode()).hexdigest()
+        handle, condition = wait_condition(self, checksum, seconds=_WAIT_SECONDS) if wait else (None, None)
         association = ssm.CfnAssociation(
             self,
             "Resource",
             name=document.ref,
             targets=[ssm.CfnAssociation.TargetProperty(key=f"tag:{NODE_GROUP_TAG}", values=[login.node_group_id])],
-            parameters={"script": [hashlib.sha256(script.encode()).hexdigest()]},
+            parameters={"script": [checksum], **({"handle": [handle.ref]} if handle else {})},
             schedule_expression="rate(1 hour)",
             # One login node at a time: two at once blocked a real slurmdbd for minutes.
             max_concurrency="1",
-            wait_for_success_timeout_seconds=_WAIT_SECONDS if wait else None,
         )
         # The association would wait for an agent without permissions.
-        association.node.add_dependency(self._allow(login.node_role, document))
+        policy = self._allow(login.node_role, document)
+        association.node.add_dependency(policy)
+        # Its time begins when the nodes start, and it exists before they signal.
+        if condition is not None:
+            condition.node.add_dependency(policy, login)
 
     def _allow(self, role: iam.IRole, document: ssm.CfnDocument) -> iam.Policy:
         stack = cdk.Stack.of(self)

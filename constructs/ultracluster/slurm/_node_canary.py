@@ -12,6 +12,7 @@ from constructs import Construct, IConstruct, IDependable
 from ultracluster.boot import CANARY_SCRIPT, BootScript, NodeScript, scripts
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.compute import NodeGroupTemplate
+from ultracluster.orchestration import wait_condition
 
 # The longest time of a wait condition:
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-waitcondition.html
@@ -50,7 +51,7 @@ class NodeCanary(Construct):
         text = json.dumps(stack.resolve(content), sort_keys=True)
         checksum = hashlib.sha256(text.encode()).hexdigest()
         name = f"/ultracluster/{cluster.name}/canary/{group}"
-        handle = cdk.CfnWaitConditionHandle(self, f"Handle{checksum[:12]}")
+        handle, self._condition = wait_condition(self, checksum, seconds=_SECONDS)
         parameter = ssm.StringParameter(
             self,
             "Parameter",
@@ -74,9 +75,6 @@ class NodeCanary(Construct):
             stage=CANARY_SCRIPT[0],
             # A node that cannot report takes jobs; the deployment ends with the time of its wait condition.
             on_error="CONTINUE",
-        )
-        self._condition = cdk.CfnWaitCondition(
-            self, f"Wait{checksum[:12]}", handle=handle.ref, timeout=str(_SECONDS), count=1
         )
         #: What the other nodes wait for.
         self.passed: tuple[IDependable, ...] = (self._condition,)

@@ -16,32 +16,16 @@ readonly root state=$root/var/lib/ultracluster/platform log=$root/var/log/ultrac
 readonly python=python3.11 seconds=${SIGNAL_SECONDS:-60}
 export KUBECONFIG=$root/etc/ultracluster/kubeconfig AWS_REGION CLUSTER
 
-# Send the result to CloudFormation, with the last lines of the log as the reason.
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-22)
+#INCLUDE signal-deployment.sh
+
+# Signal the result, with the last lines of the log. No signal is due if the deployment has ended: this host took the
+# place of another one.
 signal() {
-  local answer
+  local code=0
   [ -n "$HANDLE" ] || return 0
-  if ! answer=$(tail -n 25 "$log" | python3 -c '
-import json, sys
-text = sys.stdin.read()[-1500:].strip() or "no output"
-print(json.dumps({"Status": sys.argv[1], "UniqueId": "platform", "Data": "applied", "Reason": text}))' "$1" |
-    curl --silent --show-error --retry 5 --max-time 120 --request PUT --header 'Content-Type:' --write-out '%{http_code}' \
-      --data-binary @- "$HANDLE" 2>&1); then
-    echo "CloudFormation is not reached: $answer" >>"$log"
-    return 1
-  fi
-  case $answer in
-    *200) ;;
-    # Of a deployment that has ended: this host took the place of another one.
-    *expired*)
-      expired=yes
-      echo "the deployment of this content has ended, and needs no signal" >>"$log"
-      ;;
-    *)
-      echo "CloudFormation refuses the signal: $answer" >>"$log"
-      return 1
-      ;;
-  esac
+  signal_deployment "$HANDLE" "$1" platform "$(tail -n 25 "$log")" || code=$?
+  [ "$code" -ne 3 ] || expired=yes code=0
+  return "$code"
 }
 
 # Publish the result, with the last lines of the log: those of the gate.

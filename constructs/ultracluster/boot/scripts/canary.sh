@@ -38,20 +38,14 @@ problem() {
     done
 }
 
-# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-waitcondition.html (read 2026-11-26)
-signal() {
-    local answer reason
-    # The reason is part of JSON.
-    reason=$(tr -cd 'A-Za-z0-9 .,:;/_()=+-' <<<"$2" | cut -c 1-1000)
-    answer=$(printf '{"Status": "%s", "UniqueId": "canary", "Data": "%s", "Reason": "%s"}' "$1" "$HOSTNAME" "$reason" |
-        curl --silent --show-error --retry 5 --max-time 120 --request PUT --header 'Content-Type:' \
-            --write-out '%{http_code}' --data-binary @- "$url" 2>&1) || { log "CloudFormation is not reached: $answer" && exit 1; }
-    case $answer in
-        *200) log "$1: $reason" ;;
-        # The node took the place of a canary whose deployment has ended.
-        *expired*) log "the deployment has ended, and needs no report" ;;
-        *) log "CloudFormation refuses the report: $answer" && exit 1 ;;
-    esac
+#INCLUDE signal-deployment.sh
+
+# A node that took the place of a canary reports to no deployment.
+report() {
+    local code=0 text
+    text=$(signal_deployment "$url" "$1" canary "$2") || code=$?
+    log "$text: $2"
+    [ "$code" -eq 0 ] || [ "$code" -eq 3 ] || exit 1
 }
 
 main() {
@@ -69,9 +63,9 @@ main() {
     fi
     while wrong=$(problem) && [ -n "$wrong" ] && [ "$SECONDS" -lt "$limit" ]; do sleep "$pause"; done
     if [ -n "$wrong" ]; then
-        signal FAILURE "$wrong"
+        report FAILURE "$wrong"
     else
-        signal SUCCESS "the node is well"
+        report SUCCESS "the node is well"
     fi
 }
 
