@@ -216,20 +216,31 @@ def test_a_home_has_its_name_once_it_is_the_users(node: Node) -> None:
 
 def test_homes_are_on_the_shared_file_system_wherever_it_is_mounted(node: Node) -> None:
     home = bent("40 GB/s}", "40 GB/s}, home: {mount: /users}") + "slurm: {users: {ada: {uid: 2001}}}\n"
+    groups = [files for files, _ in boots(clusterfile.loads(home, "c.yaml")).values()]
     commands = {
         next(
             line.partition(" ")[2]
             for line in files["etc/systemd/system/ultracluster-users.service"].splitlines()
             if line.startswith("ExecStart=")
         )
-        for files, _ in boots(clusterfile.loads(home, "c.yaml")).values()
+        for files in groups
     }
+    assert {files["etc/ultracluster/shared"] for files in groups} == {"/fsx\n"}, "and data of jobs on Lustre"
     assert commands == {"--path /ultracluster/llama/users --region us-east-2 --homes /users"}, "login nodes too"
     (node.room / "users").mkdir()
     assert node.run(ADA, homes=f"{node.room}/users").returncode == 0
     assert f"--home-dir {node.room}/users/ada" in node.log
     assert (node.room / "users" / "ada" / ".bashrc").exists()
     assert not (node.home / "ada").exists()
+
+
+def test_a_user_whose_directory_another_user_took_does_not_fail_the_boot(node: Node) -> None:
+    program = node.room / "usr/local/sbin/ultracluster-user-directories"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/bash\necho "directories $*" >>"$T/log"\nexit 1\n')
+    program.chmod(0o755)
+    assert node.run(ADA, GRACE).returncode == 0
+    assert "directories 2001 2002" in node.log
 
 
 def test_users_are_there_before_slurm_starts() -> None:

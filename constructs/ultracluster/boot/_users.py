@@ -4,7 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ultracluster.boot._node_files import PROGRAM, NodeBoot, oneshot, program, slurmd_drop_in, timer, unit_file
+from ultracluster.boot._node_files import (
+    PROGRAM,
+    NodeBoot,
+    NodeFile,
+    oneshot,
+    program,
+    slurmd_drop_in,
+    timer,
+    unit_file,
+)
 from ultracluster.planning import check_fields
 from ultracluster.rules import Refusal, shared
 
@@ -106,14 +115,19 @@ def user_lists(users: Iterable[User]) -> list[str]:
     return lists
 
 
-def users_boot(*, cluster: str, region: str, homes: str) -> NodeBoot:
+def users_boot(*, cluster: str, region: str, homes: str, shared: str | None = None) -> NodeBoot:
     """Return the files and units that create the users before Slurm starts, and apply changes within 15 minutes.
 
     Args:
         cluster: Name of the cluster.
         region: Region of its Parameter Store.
         homes: Directory of the homes: the mount of the shared file system, or `/home`.
+        shared: Mount of the file system on which root creates a directory for each user. By default, none.
     """
+    directories = [
+        program("user-directories", comments=False, in_place=True),
+        NodeFile(path="/etc/ultracluster/shared", text=f"{shared}\n", in_place=True),
+    ]
     command = f"ExecStart={PROGRAM}users --path {users_path(cluster)} --region {region} --homes {homes}"
     service = oneshot(
         "Users of the cluster",
@@ -125,6 +139,7 @@ def users_boot(*, cluster: str, region: str, homes: str) -> NodeBoot:
         files=(
             program("users", comments=False, in_place=True),
             program("container-homes", comments=False, in_place=True),
+            *(directories if shared else ()),
             unit_file(USERS_UNIT, service),
             unit_file("ultracluster-users.timer", _TIMER),
             *slurmd_drop_in("ultracluster-users", f"[Unit]\nWants={USERS_UNIT}\nAfter={USERS_UNIT}\n"),

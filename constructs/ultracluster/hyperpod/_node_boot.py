@@ -70,7 +70,12 @@ def node_scripts(
     mounts = [mount for mount in storage.mounts if mount.type != "lustre"]
     lustre = [replace(mount, after=()) for mount in storage.mounts if mount.type == "lustre"]
     parts = [
-        users_boot(cluster=cluster.name, region=cluster.region, homes=homes_directory(cluster)),
+        users_boot(
+            cluster=cluster.name,
+            region=cluster.region,
+            homes=homes_directory(cluster),
+            shared=cluster.storage.lustre.mount if cluster.storage.lustre else None,
+        ),
         breaker_boot(cluster=cluster.name, region=cluster.region, replace={}),
         deep_check(instance_type.name, required_software(cluster)),
         slurm_boot(instance_type, [*lustre, *mounts]),

@@ -100,13 +100,14 @@ def node_boot(
     if cluster.slurm.directory is not None:
         parts.append(directory_boot(cluster.slurm.directory.for_nodes, region=cluster.region, homes=homes))
     # Also without users: the first user, or the removal of the last one, must not change the boot script.
-    parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region, homes=homes))
+    shared = lustre.mount if lustre is not None else None
+    parts.insert(0, users_boot(cluster=cluster.name, region=cluster.region, homes=homes, shared=shared))
     if cluster.slurm.imds == "root":
         parts.insert(0, imds_boot())
     parts += extra
     fetched = node_scripts_boot(cluster=cluster.name, region=cluster.region)
-    if shared := shared_mount(cluster):
-        parts.append(images_boot(shared))
+    if images := shared_mount(cluster):
+        parts.append(images_boot(images))
     # PCS continues without the script: a node without it has no prolog, so that Slurm drains the node.
     return SlurmBoot(
         script=boot_script(

@@ -113,6 +113,10 @@ main() {
     [ ! -e "$run/health/script" ] || refuse script 1
     # The node has read no users yet: Slurm starts none of their jobs.
     if grep -qs '^failed' "$run/health/users"; then refuse users 1; fi
+    # Users of a directory are not known before. The check of the mounts has passed.
+    [ ! -x "$bin-user-directories" ] || [ -z "${SLURM_JOB_UID:-}" ] ||
+        timeout --kill-after=5 20 "$bin-user-directories" "$SLURM_JOB_UID" 8>&- ||
+        log "the directory on the shared file system does not belong to the user"
     if [ -x "$bin-imex" ]; then "$bin-imex" 8>&- || refuse imex "$?"; fi
 }
 

@@ -118,4 +118,7 @@ while IFS= read -r name; do
 done < <(cat "$made")
 homes=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-container-homes
 [ ! -x "$homes" ] || "$homes" "${uids[@]}" || failed=1
+# Another user may have caused what is reported, and must not keep nodes from joining.
+directories=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-user-directories
+[ ! -x "$directories" ] || timeout --kill-after=5 60 "$directories" "${uids[@]}" || true
 exit "$failed"

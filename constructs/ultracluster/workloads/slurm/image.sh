@@ -4,6 +4,14 @@ fail() {
     exit 2
 }
 
+# Succeed if a file or a directory is this user's, and others may not write it. Another user may have created it first.
+is_own() { [ -O "$1" ] && [ ! -L "$1" ] && (((8#$(stat -c %a "$1") & 8#002) == 0)); }
+
+# Root creates the directory of a user, but not everywhere.
+if [ -n "$shared" ] && ! mkdir "$shared/$USER" 2>/dev/null && { [ -e "$shared/$USER" ] || [ -L "$shared/$USER" ]; }; then
+    is_own "$shared/$USER" || fail "$shared/$USER is not yours alone, and this job uses nothing in it: have your administrator see it"
+fi
+
 # Succeed if a file is root's, in a directory where nobody else can replace it, as the node's own program checks too.
 for_all() {
     local mode
@@ -36,7 +44,7 @@ imported() {
     fi
     file=$directory/$name
     mkdir -p "$directory" || fail "cannot make $directory: have your administrator make your directory in $shared"
-    [ -O "$directory" ] || fail "$directory belongs to another user, whose images this job must not run"
+    is_own "$directory" || fail "$directory is not yours alone, and this job must not run images of others"
     {
         flock --nonblock 9 || { echo "${SLURM_JOB_NAME:-import}: waits for the import of $1" >&2 && flock 9; }
         if [ ! -e "$file" ]; then
@@ -49,5 +57,6 @@ imported() {
             }
         fi
     } 9>>"$file.lock" || fail "cannot lock $file"
+    is_own "$file" || fail "$file is not yours alone, and this job must not run images of others"
     echo "$file"
 }

@@ -11,6 +11,8 @@ if [ -z "$run_is_given" ] && [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]; then
     done
 fi
 mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
+# Checkpoints are programs: pickle starts what is in them.
+[ -n "$run_is_given" ] || is_own "${RUN%/*/*}" || fail "${RUN%/*/*} is not yours alone: set RUN"
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
 export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds}
 export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
