@@ -51,6 +51,8 @@ def test_the_example_links_both_ways_and_frees_what_is_in_s3() -> None:
     assembly = synth(clusterfile.load(EXAMPLE))
     template = assembly.get_stack_by_name("linked-Storage").template
     data, checkpoints = (association["Properties"] for association in of_type(template, ASSOCIATION))
+    first, second = (id for id, each in template["Resources"].items() if each["Type"] == ASSOCIATION)
+    assert first in template["Resources"][second]["DependsOn"], "FSx fails some of several at once"
     assert data["FileSystemPath"] == "/data"
     assert data["DataRepositoryPath"] == "s3://my-datasets/tokens"
     assert data["S3"] == {"AutoImportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]}}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import aws_cdk as cdk
 import pytest
@@ -50,6 +50,21 @@ def warnings(stack: cdk.Stack) -> list[str]:
 def key_statements(template: Template) -> list[dict[str, Any]]:
     (key,) = template.find_resources("AWS::KMS::Key").values()
     return [entry for entry in key["Properties"]["KeyPolicy"]["Statement"] if entry["Principal"] == {"AWS": "*"}]
+
+
+def test_associations_of_a_file_system_are_created_one_after_the_other(
+    stack: cdk.Stack, template: MakeTemplate
+) -> None:
+    bucket = DataBucket(stack, "Data").bucket
+    other = "fs-0fedcba9876543210"
+    links = [
+        link(stack, id, bucket=bucket, path=f"/{id}", prefix=id, file_system=file_system)
+        for id, file_system in (("a", FS), ("b", other), ("c", FS), ("d", FS))
+    ]
+    ids = [stack.get_logical_id(cast(cdk.CfnElement, each.node.default_child)) for each in links]
+    resources = template().find_resources(ASSOCIATION)
+    before = {id: {*resources[id].get("DependsOn", ())} & {*ids} for id in ids}
+    assert before == {ids[0]: set(), ids[1]: set(), ids[2]: {ids[0]}, ids[3]: {ids[2]}}
 
 
 def test_a_link_without_events_shows_what_is_there_and_moves_nothing(stack: cdk.Stack, template: MakeTemplate) -> None:

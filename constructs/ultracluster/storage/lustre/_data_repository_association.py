@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 import jsii
@@ -23,6 +24,8 @@ from ultracluster.storage.lustre import _repository_access as repository_access
 from ultracluster.storage.lustre._metrics import AssociationMetrics
 
 FOREIGN_FILE_SYSTEM = shared("association-foreign-file-system")
+# The last association of each file system in a stack.
+_LAST: WeakKeyDictionary[cdk.Stack, dict[str, fsx.CfnDataRepositoryAssociation]] = WeakKeyDictionary()
 
 
 class DataRepositoryAssociation(cdk.Resource):
@@ -35,6 +38,10 @@ class DataRepositoryAssociation(cdk.Resource):
     association. The old one is retained, and the update fails where the two overlap: delete the old one by hand first,
     when `metrics.metric_age_of_oldest_queued_message` is zero. The association has no tags, so that a change of tags
     never updates it.
+
+    CloudFormation creates and updates the associations of a file system one after the other, in their order in the
+    app, as FSx fails some of several at once: https://github.com/hashicorp/terraform-provider-aws/issues/24678 and
+    https://github.com/aws/aws-parallelcluster/pull/6649 (read 2026-11-27). Those of another stack are not in the order.
 
     Synthesis fails if the associations of a file system overlap, if it cannot have associations, or if a bucket of the
     app would break the link by its lifecycle, policy or notifications.
@@ -123,6 +130,10 @@ class DataRepositoryAssociation(cdk.Resource):
         for needed in (bucket.policy, bucket.encryption_key):
             if needed is not None:
                 resource.node.add_dependency(needed)
+        last = _LAST.setdefault(cdk.Stack.of(self), {})
+        if self.file_system_id in last:
+            resource.node.add_dependency(last[self.file_system_id])
+        last[self.file_system_id] = resource
         #: Id of the association.
         self.association_id = resource.attr_association_id
 
