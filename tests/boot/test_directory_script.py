@@ -80,6 +80,13 @@ def test_sssd_finds_no_error_in_the_configuration(tmp_path: Path, directory: Dir
     check = ["sssctl", "config-check", "--config", str(node.conf), "--snippet", str(tmp_path)]
     done = subprocess.run(check, capture_output=True, text=True)
     assert (done.returncode, "Issues identified by validators: 0" in done.stdout) == (0, True), done.stdout
+    # A login with a key asks the directory for no password.
+    policy = "ad" if directory is AD else "shadow"
+    assert {
+        "access_provider = ldap",
+        "ldap_access_order = expire",
+        f"ldap_account_expire_policy = {policy}",
+    } <= set(node.conf.read_text().splitlines())
     wrong = node.conf.read_text().replace("ldap_uri", "ldap_uris")
     node.conf.write_text(wrong)
     node.conf.chmod(0o600)

@@ -30,13 +30,19 @@ _CA = "/etc/ultracluster/directory-ca.pem"
 # What differs: AD has SIDs instead of UIDs, which sssd maps to the same UIDs on every node, and keys in an attribute
 # that its schema has. https://sssd.io/docs and man sssd-ldap, sssd 2.8 (read 2026-11-22)
 _SCHEMAS = {
-    "ldap": ("ldap_schema = rfc2307", "ldap_id_mapping = false", "ldap_user_ssh_public_key = sshPublicKey"),
+    "ldap": (
+        "ldap_schema = rfc2307",
+        "ldap_id_mapping = false",
+        "ldap_user_ssh_public_key = sshPublicKey",
+        "ldap_account_expire_policy = shadow",
+    ),
     "managed-ad": (
         "ldap_schema = ad",
         "ldap_id_mapping = true",
         "ldap_user_ssh_public_key = altSecurityIdentities",
         "ldap_user_extra_attrs = altSecurityIdentities:altSecurityIdentities",
         "ldap_referrals = false",
+        "ldap_account_expire_policy = ad",
     ),
 }
 
@@ -71,7 +77,10 @@ class Directory:
             "[domain/directory]",
             "id_provider = ldap",
             "auth_provider = ldap",
-            "access_provider = permit",
+            # A login with a key sends no password, so sssd checks whether the account is disabled or expired. It grants
+            # access if the attribute is missing (man sssd-ldap, sssd 2.8, read 2026-11-27).
+            "access_provider = ldap",
+            "ldap_access_order = expire",
             f"ldap_uri = {', '.join(self.servers)}",
             f"ldap_search_base = {self.base_dn}",
             "ldap_tls_reqcert = demand",
