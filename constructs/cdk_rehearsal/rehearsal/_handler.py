@@ -38,6 +38,12 @@ class Handler(MotoRequestHandler):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
+    def handle_expect_100(self) -> bool:
+        """Ask for the body at once: the buffer would keep this answer, and clients of S3 wait a second for it."""
+        super().handle_expect_100()
+        self.wfile.flush()
+        return True
+
     def run_wsgi(self) -> None:
         """Answer one request."""
         self.environ = environ = self.make_environ()
