@@ -86,6 +86,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """Leave the rest to the end of the process: pytest and Python collect it three times, for seconds."""
+    gc.freeze()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Count the CPU time of each file of tests."""
     config.pluginmanager.register(CpuTime())
