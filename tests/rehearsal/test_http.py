@@ -14,7 +14,7 @@ def echo(request: Request) -> Response:
     return Response(request.get_data())
 
 
-def test_a_client_that_waits_before_it_sends_the_body_is_told_to_go_on() -> None:
+def test_a_body_is_requested_before_the_client_sends_it() -> None:
     server = make_server("127.0.0.1", 0, echo, request_handler=Handler)
     Thread(target=server.serve_forever, daemon=True).start()
     try:

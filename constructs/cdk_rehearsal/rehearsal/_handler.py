@@ -39,7 +39,7 @@ class Handler(MotoRequestHandler):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_expect_100(self) -> bool:
-        """Ask for the body at once: the buffer would keep this answer, and clients of S3 wait a second for it."""
+        """Send the answer at once: the buffer would keep it, and clients of S3 wait a second for it."""
         super().handle_expect_100()
         self.wfile.flush()
         return True
