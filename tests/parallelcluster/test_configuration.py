@@ -33,6 +33,7 @@ nodes:
 DIRECTORY = """\
 slurm:
   settings: {SchedulerParameters: bf_continue, Prolog: /opt/own.sh, AccountingStorageEnforce: limits}
+  queues: {train: {settings: {QOS: normal, OverTimeLimit: 5}}}
   logs: {retention: 1096 d}
   directory:
     ldap:
@@ -200,6 +201,17 @@ def test_storage_directory_and_logs_are_carried_over(documents: dict[str, Any]) 
     document = documents["directory"]
     assert document["SharedStorage"][0]["FsxLustreSettings"] == {"FileSystemId": "fs-0123456789abcdef0"}
     assert document["DirectoryService"]["DomainAddr"] == "ldaps://ldap.example.com"
+    # A disabled account with a key is refused, as by the nodes under AWS PCS.
+    assert (
+        document["DirectoryService"]["AdditionalSssdConfigs"].items()
+        >= {
+            "access_provider": "ldap",
+            "ldap_access_order": "expire",
+            "ldap_account_expire_policy": "shadow",
+        }.items()
+    )
+    (queue,) = document["Scheduling"]["SlurmQueues"]
+    assert queue["CustomSlurmSettings"] == {"OverTimeLimit": "5"}
     assert document["Monitoring"]["Logs"]["CloudWatch"]["RetentionInDays"] == 1827
     settings = document["Scheduling"]["SlurmSettings"]["CustomSlurmSettings"]
     assert settings == [{"SchedulerParameters": "bf_continue,nohold_on_prolog_fail"}]
@@ -226,6 +238,7 @@ def test_nobody_reaches_ssh_unless_the_file_names_who(documents: dict[str, Any])
     ("name", "paths"),
     [
         ("directory", {("slurm", "settings", "Prolog"), ("slurm", "settings", "AccountingStorageEnforce"),
+                       ("slurm", "queues", "train", "settings", "QOS"),
                        ("slurm", "logs", "retention"), ("zone",), ("storage", "home", "type"), ("observability",),
                        ("slurm",)}),
         ("intelligent", {("storage", "lustre"), ("zone",), ("orchestrator",), ("storage",)}),

@@ -175,10 +175,21 @@ def _directory(cluster: ClusterFile, notes: list[Note]) -> dict[str, Any] | None
         )
     # What sssd.conf of the nodes under AWS PCS has too: boot/_directory.py.
     configs = (
-        {"ldap_schema": "AD", "ldap_id_mapping": "True", "ldap_user_ssh_public_key": "altSecurityIdentities"}
+        {
+            "ldap_schema": "AD",
+            "ldap_id_mapping": "True",
+            "ldap_user_ssh_public_key": "altSecurityIdentities",
+            "ldap_account_expire_policy": "ad",
+        }
         if section.managed_ad
-        else {"ldap_schema": "rfc2307", "ldap_id_mapping": "False", "ldap_user_ssh_public_key": "sshPublicKey"}
+        else {
+            "ldap_schema": "rfc2307",
+            "ldap_id_mapping": "False",
+            "ldap_user_ssh_public_key": "sshPublicKey",
+            "ldap_account_expire_policy": "shadow",
+        }
     )
+    configs |= {"access_provider": "ldap", "ldap_access_order": "expire"}
     return {
         "DomainName": directory.base_dn,
         "DomainAddr": ",".join(directory.servers),
