@@ -24,7 +24,7 @@ AD = Directory(
     secret=SECRET,
     certificates=PEM,
 )
-# Each notes what it was asked; sssctl is there, as in an image with sssd.
+# Each writes its arguments to a log.
 STAND_INS = {
     "aws": 'echo "aws $*" >>"$T/log"; [ ! -e "$T/aws-fails" ] || exit 255; cat "$T/secret"',
     "systemctl": 'echo "systemctl $*" >>"$T/log"',
@@ -46,6 +46,10 @@ class Node:
             path = self.root / file.path.lstrip("/")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(file.text)
+        if sssd:
+            provider = self.root / "usr/lib/x86_64-linux-gnu/sssd/libsss_ldap.so"
+            provider.parent.mkdir(parents=True)
+            provider.touch()
         for name, body in {**STAND_INS, **({"sssctl": ":"} if sssd else {})}.items():
             (folder / "bin" / name).write_text(f"#!/bin/bash\n{body}\n")
             (folder / "bin" / name).chmod(0o755)
@@ -169,6 +173,19 @@ def test_sssd_is_installed_where_the_image_lacks_it(tmp_path: Path) -> None:
     assert node.run().returncode == 0
     assert "install --no-install-recommends sssd-ldap sssd-tools libnss-sss libpam-sss" in node.log
     assert "apt-get" not in node.log.split("aws ", 1)[1]
+
+
+def test_an_image_without_the_provider_of_sssd_is_completed(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    (provider,) = node.root.glob("usr/lib/*/sssd/libsss_ldap.so")
+    provider.rename(tmp_path / "provider")
+    assert node.run().returncode == 0
+    assert "install --no-install-recommends sssd-ldap" in node.log
+    # Of Amazon Linux.
+    (node.root / "usr/lib64/sssd").mkdir(parents=True)
+    (tmp_path / "provider").rename(node.root / "usr/lib64/sssd/libsss_ldap.so")
+    assert node.run().returncode == 0
+    assert "apt-get" not in node.log
 
 
 def test_a_node_without_packages_reports_it(tmp_path: Path) -> None:

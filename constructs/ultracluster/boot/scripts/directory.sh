@@ -26,6 +26,13 @@ trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
 with_apt() { apt-get --quiet --yes --option DPkg::Lock::Timeout=300 "$@"; }
 
+# True if the node has sssd-tools and sssd-ldap. Ubuntu and Amazon Linux have its file in different directories.
+has_sssd() {
+    command -v sssctl >/dev/null || return 1
+    local files=("$root"/usr/lib/*/sssd/libsss_ldap.so "$root"/usr/lib64/sssd/libsss_ldap.so)
+    [ -e "${files[0]}" ] || [ -e "${files[1]}" ]
+}
+
 # sssd-tools checks the configuration.
 install_sssd() {
     local try
@@ -86,7 +93,7 @@ main() {
         log "takes the ARN of a secret and a region, got $*"
         exit 2
     fi
-    command -v sssctl >/dev/null || install_sssd
+    has_sssd || install_sssd
     if ! write_conf "$1" "$2"; then
         [ -s "$conf" ] || fail "the secret $1 cannot be read"
         log "the secret $1 cannot be read; the password of the last time stays"
