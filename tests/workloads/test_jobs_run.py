@@ -45,7 +45,7 @@ def test_pre_training_starts_torchrun_once_a_node_with_eight_processes_in_the_pi
     assert len(node.calls("torchrun")) == 64
     output = node.calls("srun")
     assert node.calls("enroot") == ["docker://public.ecr.aws#deep-learning-containers/pytorch:2.13.0-cu133-amzn2023"]
-    (image,) = (word.removeprefix("--container-image=") for word in output if "image" in word)
+    (image,) = (word.removeprefix("--container-image=") for word in output if word.startswith("--container-image="))
     name = "public.ecr.aws%deep-learning-containers+pytorch=2.13.0-cu133-amzn2023"
     assert Path(image) == next((node.directory / "fsx").rglob(f"{name}-{os.uname().machine}.sqsh"))
     assert [word for word in output if "mounts" in word] == ["--container-mounts=/fsx:/fsx,/scratch:/scratch"]

@@ -47,7 +47,8 @@ class VerlJob:
 
     def __init__(self, node: Node) -> None:
         installer = node.directory / "installer.tar.gz"
-        script = b'#!/bin/sh\necho "$*" >>"$SAID/installer"\n'
+        plugin = node.directory / "amazon/ofi-nccl/lib/libnccl-net.so"
+        script = f'#!/bin/sh\necho "$*" >>"$SAID/installer"\n${{FAILS:-install -D /dev/null {plugin}}}\n'.encode()
         with tarfile.open(installer, "w:gz") as archive:
             member = tarfile.TarInfo("aws-efa-installer/efa_installer.sh")
             member.size, member.mode = len(script), 0o755
@@ -59,7 +60,7 @@ class VerlJob:
         self.good = hashlib.sha256(installer.read_bytes()).hexdigest()
         (text,) = rendered("slurm-512-gpus", "rl", nodes="1")
         assert pinned in text
-        self.text = text.replace(pinned, self.good)
+        self.text = text.replace(pinned, self.good).replace("/opt/amazon", f"{node.directory}/amazon")
         self.pinned = text
 
 
@@ -70,14 +71,27 @@ def test_the_image_of_verl_gets_its_layer_once_from_parts_with_checksums(node: N
     assert "sha256sum: WARNING: 1 computed checksum did NOT match" in done.stderr
     assert "cannot make" in done.stderr
     assert not (node.said / "installer").exists()
+    # An installer that left NCCL without a plugin would be seen by its speed alone.
+    done = node.run_text(verl.text, "x", nodes=1, FAILS="true")
+    assert done.returncode == 2
+    assert "cannot make" in done.stderr
+    (node.said / "installer").unlink()
     for _ in range(2):
         done = node.run_text(verl.text, "x", nodes=1)
         assert done.returncode == 0, done.stderr
-    assert node.calls("installer") == ["--yes --skip-kmod --skip-limit-conf --no-verify"]
+    assert node.calls("installer") == [
+        "--yes --skip-kmod --skip-limit-conf --no-verify --disable-build-ngc --disable-ngc"
+    ]
     assert "verl==0.9.1 --hash=sha256:" in "\n".join(node.calls("python3"))
     (image,) = (word.partition("=")[2] for word in node.calls("srun") if word.startswith("--container-image"))
     assert Path(image).parent == node.directory / "fsx/ana/containers"
     assert Path(image).name.startswith("verlai+verl=vllm024.dev2-")
+    # The installer of EFA in an image that it takes for one of NVIDIA's.
+    plugin = node.directory / "amazon/ofi-nccl/lib/libnccl-net.so"
+    plugin.rename(plugin.with_name("libnccl-net-ofi.so"))
+    node.provide("python3", '#!/bin/sh\necho "$NCCL_NET_PLUGIN" >>"$SAID/plugin"\n')
+    assert node.run_text(verl.text, "x", nodes=1).returncode == 0
+    assert node.calls("plugin")[-1] == "ofi"
     other = node.run_text(verl.text, "x", nodes=1, IMAGE="registry.io#verl:1")
     assert other.returncode == 0, other.stderr
     assert len(node.calls("installer")) == 1, "an image of the user has what it needs"

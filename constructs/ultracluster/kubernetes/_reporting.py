@@ -13,6 +13,7 @@ _FILES = (
     "ultracluster_run.py",
     "ultracluster_gang.sh",
     "ultracluster_progress.sh",
+    "ultracluster_efa.sh",
     "ultracluster_gate.py",
     "ultracluster_gate_pairs.py",
     "ultracluster_all_reduce.py",

@@ -9,10 +9,13 @@ from ultracluster.workloads._workload import Family, Form
 
 # Of jobs that start again.
 RESUMES = ("--requeue", "--open-mode=append")
-# A file of `boot`, of the same name in pods of gangs.
-PROGRESS = "ultracluster_progress.sh"
+# Files of `boot`, of the same names in pods of gangs.
+_PROGRESS, _EFA = "ultracluster_progress.sh", "ultracluster_efa.sh"
+OF_BOOT = (_PROGRESS, _EFA)
+#: A task on each node.
+ON_NODES = (_EFA, "on-nodes.sh")
 # Of jobs that test their nodes first, and start again where they were.
-RESUMED = ("on-nodes.sh", "requeue.sh", "gate.sh", PROGRESS, "resume.sh")
+RESUMED = (*ON_NODES, "requeue.sh", "gate.sh", _PROGRESS, "resume.sh")
 # Of these, tasks run in a container.
 CONTAINER = ("image.sh", "metrics.sh", "common.sh")
 # The same, with packages that the image lacks.

@@ -14,7 +14,7 @@ from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
 from ultracluster.workloads._slurm_arguments import arguments, overrides, requires
-from ultracluster.workloads._slurm_form import PROGRESS, SlurmForm
+from ultracluster.workloads._slurm_form import OF_BOOT, SlurmForm
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload, software_versions
 
@@ -286,7 +286,7 @@ def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
 
 @cache
 def _body(name: str) -> str:
-    if name == PROGRESS:
+    if name in OF_BOOT:
         text = scripts.text(name)
     else:
         path = name if "/" in name else f"slurm/{name}"

@@ -21,7 +21,7 @@ from ultracluster.workloads._kubernetes_form import (
     SGLANG_SET,
     TRAIN_JOB,
 )
-from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMED, RESUMES, SlurmForm
+from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, ON_NODES, RESUMED, RESUMES, SlurmForm
 from ultracluster.workloads._training_rows import TRAINING
 from ultracluster.workloads._workload import Workload
 
@@ -139,7 +139,7 @@ _ROWS = (
                 title="inference with vLLM on {amount}",
                 usage=("sbatch inference.sbatch MODEL [ARGUMENTS]   of vllm serve; MODEL: a directory or a name",),
                 nodes="one",
-                bodies=(*CONTAINER, "on-nodes.sh", "serving.sh", "parallel.sh", "vllm.sh"),
+                bodies=(*CONTAINER, *ON_NODES, "serving.sh", "parallel.sh", "vllm.sh"),
                 options=RESUMES,
                 container=VLLM,
                 server=VLLM_OPTIONS,
@@ -162,7 +162,7 @@ _ROWS = (
                     "sbatch sglang.sbatch MODEL [ARGUMENTS]   of sglang.launch_server; MODEL: a directory or a name",
                 ),
                 nodes="one",
-                bodies=(*CONTAINER, "on-nodes.sh", "serving.sh", "parallel.sh", "sglang.sh"),
+                bodies=(*CONTAINER, *ON_NODES, "serving.sh", "parallel.sh", "sglang.sh"),
                 options=RESUMES,
                 container=SGLANG,
                 server=SGLANG_OPTIONS,

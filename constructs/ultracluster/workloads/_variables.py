@@ -27,7 +27,10 @@ _DYNAMO = "https://github.com/ai-dynamo/dynamo (commit 0c21bf2), examples/backen
 _DYNAMO_EFA = (
     "https://github.com/ai-dynamo/dynamo, tests/deploy/efa/disagg-efa-sglang.yaml (commit 7e9f74d, read 2026-11-27)"
 )
-_NEMO = "https://github.com/NVIDIA-NeMo/RL/issues/1973, and Megatron-Bridge's Dockerfile.fw_base (read 2026-11-26)"
+_NGC = (
+    "https://github.com/NVIDIA-NeMo/RL/issues/1973, Megatron-Bridge's Dockerfile.fw_base, and "
+    "https://github.com/aws/aws-ofi-nccl (tag v1.21.1), contrib/debian-template (read 2026-11-27)"
+)
 _MAXTEXT = "https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext (read 2026-11-24)"
 _JAX = "https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/utils/max_utils.py (read 2026-11-24)"
 _CACHES = "https://docs.pytorch.org/tutorials/recipes/torch_compile_caching_tutorial.html (read 2026-11-26)"
@@ -49,7 +52,7 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
             "Kubernetes", "NCCL would use the bridge or the virtual interface of a container", _EFA
         ),
         "FI_PROVIDER": _variable(
-            "containers with /opt/amazon/aws-ofi-nccl, as NVIDIA's NeMo image; dynamo", "EFA only", _NEMO
+            "images in which NCCL does not find EFA's plugin, as those of NVIDIA; dynamo", "EFA only", _NGC
         ),
         "FI_EFA_USE_DEVICE_RDMA": _variable("dynamo", "without RDMA, NIXL ends and does not go on slowly", _DYNAMO_EFA),
         "FI_EFA_ENABLE_SHM_TRANSFER": _variable(
@@ -57,8 +60,8 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
             "through shared memory, libfabric copies memory of GPUs as if it were the host's",
             "https://github.com/ofiwg/libfabric/issues/12328 (read 2026-11-27)",
         ),
-        "NCCL_NET_PLUGIN": _variable("the same", "NCCL would use the plugin for InfiniBand, then TCP", _NEMO),
-        "LD_LIBRARY_PATH": _variable("the same", "directories of EFA's plugin, which the image leaves out", _NEMO),
+        "NCCL_NET_PLUGIN": _variable("the same", "NCCL would use the plugin for InfiniBand, then TCP", _NGC),
+        "LD_LIBRARY_PATH": _variable("the same", "directories of EFA's plugin, which the image leaves out", _NGC),
         "NCCL_DEBUG": _variable("nccl, and the test of nodes", "its log shows whether NCCL runs over EFA", _NCCL),
         "NCCL_PROFILER_PLUGIN": _variable("Slurm, with INSPECTOR", "the plug-in that reports collectives", _INSPECTOR),
         "NCCL_INSPECTOR_ENABLE": _variable("Slurm, with INSPECTOR", "the plug-in is off by default", _INSPECTOR),

@@ -15,16 +15,9 @@
 set -euo pipefail
 # shellcheck source=/dev/null  # beside this file
 source "${BASH_SOURCE[0]%/*}/ultracluster_progress.sh"
+# shellcheck source=/dev/null
+source "${BASH_SOURCE[0]%/*}/ultracluster_efa.sh"
 requested=${CHECKPOINT_REQUEST:-}.requested failed=${CHECKPOINT_REQUEST:-}.failed
-
-# NVIDIA's NeMo image has EFA's plugin where NCCL does not look, beside one for InfiniBand, and runs over TCP otherwise:
-# https://github.com/NVIDIA-NeMo/RL/issues/1973 (read 2026-11-26)
-over_efa() {
-  local libraries=/opt/amazon/aws-ofi-nccl/lib
-  if [ -d "$libraries" ]; then
-    export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib:${LD_LIBRARY_PATH:-}
-  fi
-}
 
 # Run a program. The first process of a container gets no signal that it does not handle.
 run() {
