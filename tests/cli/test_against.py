@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
 from typer.testing import CliRunner
 
 from cdk_rehearsal.guard import compare
@@ -135,3 +136,25 @@ def test_running_nodes_of_hyperpod_keep_their_scripts(check: Check, tmp_path: Pa
     assert len(reasons) == 3
     assert all("running nodes keep what they have, mounts included" in reason for reason in reasons)
     assert sum("batch-replace-cluster-nodes" in reason for reason in reasons) == 2
+
+
+def test_a_removed_group_moves_no_other_once_the_keys_are_written(check: Check, tmp_path: Path) -> None:
+    """The first stack has room for the first group of the second one when one of its own leaves."""
+    data = yaml.safe_load(KUBERNETES)
+    group = {"type": "p5en.48xlarge", "count": 1, "capacity": "on-demand"}
+    data["nodes"] = {f"g{number:03d}": dict(group) for number in range(44)}
+    (tmp_path / "old.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+    first, second = clusterfile.load(str(tmp_path / "old.yaml")).compute_stacks
+    del data["nodes"]["g000"]
+    (tmp_path / "edit.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
+    result = check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"))
+    assert result.exit_code == 1
+    line = "compute-stack-moved: the edit moves node groups to another stack, which cannot be allowed: their names are "
+    assert (
+        f"{line}taken until the old groups are deleted. Write under `nodes` `stack: 2` into {', '.join(second.groups)}"
+        in (result.output)
+    )
+    for name in second.groups:
+        data["nodes"][name]["stack"] = 2
+    cluster = clusterfile.build(**data)
+    assert [stack.groups for stack in cluster.compute_stacks] == [first.groups[1:], second.groups]

@@ -16,6 +16,7 @@ from support.cluster_edits import EDITS, OF_ORCHESTRATORS, ClusterEdit, joined, 
 from support.deployed_edits import COMPLETE, DeployedCluster
 from support.templates import templates
 from ultracluster import clusterfile
+from ultracluster.cli._verdict import refusal
 from ultracluster.testing import UPDATE_RULES
 
 CASES = [(example, edit) for example, edits in EDITS.items() for edit in joined(edits)]
@@ -105,6 +106,12 @@ def test_a_node_group_that_moves_to_another_stack_is_refused(
     assert moved.stack == ("wide-Compute" if before == 1 else "wide-Compute-2")
     assert moved.logical_id.startswith("tuning")
     assert moved.fate == (guard.Fate.DELETED if before == 1 else guard.Fate.ORPHANED)
+    allowed = guard.compare(*sides, update_rules=UPDATE_RULES, running=True, allow=[moved.name])
+    assert set(allowed.moved) >= {moved.name}
+    assert "it moves to another stack" in allowed.unused[moved.name]
+    assert moved.name not in {finding.name for finding in allowed.refused}
+    assert not guard.compare(*sides, update_rules=UPDATE_RULES).ok
+    assert f"--allow {moved.name}" not in refusal(guard.compare(*sides, update_rules=UPDATE_RULES, running=True))
 
 
 def test_the_page_on_verification_has_the_counts() -> None:

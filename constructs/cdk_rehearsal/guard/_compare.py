@@ -8,6 +8,7 @@ from typing import Any
 
 from cdk_rehearsal.guard._change_sets import ChangeSets, replacements, with_change_sets
 from cdk_rehearsal.guard._judge import Judge
+from cdk_rehearsal.guard._moves import moved_groups
 from cdk_rehearsal.guard._refusals import refusals_of
 from cdk_rehearsal.guard._report import Cause, Fate, Finding, Report
 from cdk_rehearsal.guard._sources import Source, Stacks, load
@@ -32,6 +33,7 @@ _ENDS = (Fate.REPLACED, Fate.DELETED, Fate.ORPHANED, Fate.UNKNOWN)
 _READ = "running nodes or their users notice it"
 _DATA = "it holds data"
 _DROPPED = "adopted, and no longer used; it stays, outside every stack"
+_MOVES = "it moves to another stack under the same name, which cannot be allowed"
 _NAME_TAKEN = (
     "changes, which makes a new group, and CloudFormation refuses that under the same name: give the node group "
     "another one"
@@ -109,7 +111,10 @@ def compare(
     ]
     harmful = {finding.name: finding for finding in nodes if finding.fate.ends_nodes}
     harmful |= {finding.name: finding for finding in findings if finding.harmful or finding.fate is Fate.UNAVAILABLE}
+    moved = moved_groups(before, after)
+    harmful = {name: finding for name, finding in harmful.items() if name not in moved}
     allowed, unused = _allowed(list(harmful.values()), allow, before.templates)
+    unused |= {name: _MOVES for name in unused if any(name in (it, it.partition("/")[2]) for it in moved)}
     return Report(
         stateful=count + adopted,
         findings=tuple(replace(finding, allowed=finding.name in allowed) for finding in findings),
@@ -118,6 +123,7 @@ def compare(
         groups=sum(group.type not in USED_BY_JOBS for group in groups),
         nodes=tuple(replace(finding, allowed=finding.name in allowed) for finding in nodes),
         in_place=tuple(_in_place(before, after, fates, in_place)),
+        moved=moved,
         broken=tuple(_broken(before, after, fates, template_rules)),
         running=running,
     )

@@ -1,8 +1,8 @@
 """Findings of the guard, as data."""
 
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -112,6 +112,8 @@ class Report:
         groups: How many groups of nodes there were.
         nodes: Those that change, and what ends although jobs use it: queues, NAT gateways, their addresses.
         in_place: Resources whose update, or end, running nodes or their users notice.
+        moved: Groups of nodes and queues that move to another stack under the same name -> the new stack. No entry of
+            `allow` fits: CloudFormation may create the new one before it deletes the old one, and the name is taken.
         broken: What a service refuses in resources that are new or change, a line each.
         running: Whether `ok` requires that no node ends unless the user named its group.
     """
@@ -123,7 +125,7 @@ class Report:
     groups: int = 0
     nodes: tuple[Finding, ...] = ()
     in_place: tuple[Finding, ...] = ()
-
+    moved: Mapping[str, str] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     running: bool = False
 
@@ -134,7 +136,8 @@ class Report:
         names = {finding.name for finding in data}
         ending = [finding for finding in self.nodes if finding.fate.ends_nodes and not finding.allowed]
         ending += [finding for finding in self.unavailable if not finding.allowed]
-        return (*data, *(finding for finding in ending if self.running and finding.name not in names))
+        ending = [finding for finding in ending if finding.name not in names | self.moved.keys()]
+        return (*data, *(ending if self.running else ()))
 
     @property
     def unavailable(self) -> tuple[Finding, ...]:
@@ -144,7 +147,7 @@ class Report:
     @property
     def ok(self) -> bool:
         """True if the change may go on: nothing is refused, and no entry of `allow` is without effect."""
-        return not self.refused and not self.unused and not self.broken
+        return not self.refused and not self.unused and not self.broken and not self.moved
 
     def without(self, findings: Collection[Finding]) -> "Report":
         """Return the report after some findings were allowed."""
@@ -180,7 +183,12 @@ class Report:
             for cause in finding.causes
             if cause.fate.harmful or (finding in (*self.nodes, *self.unavailable) and cause.fate.ends_nodes)
         ]
-        return [*reasons, *self.broken, *(f"--allow {name}: {why}" for name, why in self.unused.items())]
+        moves = [
+            f"{name} moves to {stack} under the same name, which is taken until the old one is deleted: keep it in its "
+            "stack"
+            for name, stack in self.moved.items()
+        ]
+        return [*reasons, *moves, *self.broken, *(f"--allow {name}: {why}" for name, why in self.unused.items())]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -201,6 +209,7 @@ class Report:
             "groups": self.groups,
             "nodes": nodes,
             "in_place": in_place,
+            "moved": dict(self.moved),
             "broken": list(self.broken),
             "unused": self.unused,
             "skipped": list(self.skipped),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracluster.cli._deploy_check import read_templates
+from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._output import fail, load, misuse
 from ultracluster.cli._rehearse import app_directory
@@ -47,6 +48,8 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
             report = guard.compare(
                 str(old), str(new), update_rules=UPDATE_RULES, in_place=IN_PLACE, template_rules=TEMPLATE_RULES
             )
-            return with_moved_mounts(report, cluster, read_templates(old), read_templates(new))
+            templates = read_templates(old)
+            report = with_moved_groups(report, cluster, templates)
+            return with_moved_mounts(report, cluster, templates, read_templates(new))
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -13,6 +13,7 @@ from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
 from ultracluster.cli._deploy_check import properties_of, read_templates
 from ultracluster.cli._ended_blocks import ended_updates
 from ultracluster.cli._instance_groups import group_counts, under_test, updated_hyperpod, with_other_nodes
+from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def with_states(
         allow: Names of resources that may be lost.
     """
     deployed = read_templates(sides.deployed)
+    report = with_moved_groups(report, cluster, deployed)
     broken = [*report.broken, *ended_updates(cluster, report, deployed, now)]
     for name in updated_clusters(report, deployed):
         broken += _read("queues and node groups", list[str](), partial(not_active, name, client, cluster.region))

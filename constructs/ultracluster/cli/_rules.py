@@ -10,11 +10,12 @@ from ultracluster.cli._active_queues import PCS_NOT_ACTIVE
 from ultracluster.cli._block_nodes import EKS_BLOCK_NODES
 from ultracluster.cli._ended_blocks import CAPACITY_ENDED
 from ultracluster.cli._instance_groups import HYPERPOD_CHECKS
+from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import JsonOption, print_json
 from ultracluster.rules import Rule, registered
 
 #: Reasons for which `deploy` and `diff` refuse an update that the guard accepts.
-DEPLOY_CHECKS = (CAPACITY_ENDED, EKS_BLOCK_NODES, HYPERPOD_CHECKS, PCS_NOT_ACTIVE)
+DEPLOY_CHECKS = (CAPACITY_ENDED, COMPUTE_STACK_MOVED, EKS_BLOCK_NODES, HYPERPOD_CHECKS, PCS_NOT_ACTIVE)
 
 
 def construct_rules() -> list[Rule]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import console, table
 
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ def refusal(report: "Report") -> str:
     """Return the error message of a report that is not ok."""
     lines = [f"--allow {name}: {why}" for name, why in report.unused.items()]
     lines += report.broken
+    if report.moved and not any(line.startswith(COMPUTE_STACK_MOVED.id) for line in report.broken):
+        lines.append(
+            f"{', '.join(report.moved)}: the name is taken while the resource moves to another stack, which cannot be "
+            "allowed: `ultracluster check FILE --against OLD` prints the keys to write"
+        )
     if refused := report.refused:
         names = " ".join(f"--allow {finding.name}" for finding in refused)
         data = [finding for finding in refused if finding in report.findings and finding.harmful]

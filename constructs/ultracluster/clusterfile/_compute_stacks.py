@@ -104,6 +104,36 @@ def compute_stacks(
     return tuple(stacks[number] for number in sorted(stacks))
 
 
+def stacks_to_write(
+    name: str,
+    groups: Sequence[NodeGroup],
+    sections: Mapping[str, NodeGroupSection],
+    queues: Sequence[QueuePlan],
+    deployed: Mapping[str, int],
+) -> dict[str, int]:
+    """Return the `stack` of sections which keeps node groups in the stacks that have them.
+
+    These are the sections of the further stacks, and those of the first only if another group would take their room.
+
+    Args:
+        name: Name of the cluster.
+        groups: Node groups.
+        sections: Their sections, by name.
+        queues: Queues of Slurm.
+        deployed: Name of a node group -> number of its stack.
+    """
+    present = {group.section: deployed[group.name] for group in groups if group.name in deployed}
+    further = {section: number for section, number in present.items() if number > 1}
+    written = {
+        key: section.model_copy(update={"stack": further.get(key, section.stack)}) for key, section in sections.items()
+    }
+    stacks = compute_stacks(name, groups, written, queues, split=True)
+    numbers = {group: stack.number for stack in stacks for group in stack.groups}
+    moves = any(numbers.get(group, number) != number for group, number in deployed.items())
+    keys = present if moves else further
+    return {section: number for section, number in keys.items() if sections[section].stack != number}
+
+
 def units(sections: Sequence[str], queues: Sequence[QueuePlan]) -> Iterator[tuple[str, ...]]:
     """Yield the sections whose node groups are in one stack: a queue refers to each of its groups."""
     of: dict[str, list[str]] = {section: [section] for section in sections}
