@@ -20,9 +20,8 @@ this release has; `-` if none is published or pinned. Nodes compare theirs once 
 that is too new for EFA between UltraServers: clusters with several of them compare it. The workload `health` prints
 what is older, with `IMAGE=` on Slurm and `--set image=` on Kubernetes also in a container image. The key `software` of
 the cluster file replaces versions, and `--set software=driver=590,nccl=2.30` those of one job."""
-_VARIABLES = (
-    """Environment variables of other software that job files set, all of them. None tunes NCCL or libfabric."""
-)
+_VARIABLES = """Environment variables of other software that job files set, all of them. Only
+a plugin of EFA that was not built for AWS gets values that tune NCCL."""
 _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, time of a step, the slowest nodes; [Network](dashboards.md#network)"
 )
@@ -30,7 +29,7 @@ _SERVING = "[Inference](dashboards.md#inference): queue, time to the first token
 _LOOK = {
     "pretrain": _TRAINING,
     "torchtitan": _TRAINING,
-    "megatron": _TRAINING,
+    "megatron": f"{_TRAINING}; the published runs are of DGX systems, whose network between nodes is not EFA",
     "maxtext": f"{_TRAINING}; MaxText prints its own steps, which are not collected",
     **dict.fromkeys(OPERATED, _TRAINING),
     "finetune": _TRAINING,

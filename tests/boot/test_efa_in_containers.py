@@ -28,7 +28,7 @@ def container(root: Path, *files: str, cached: str = "", **variables: str) -> tu
         (root / file).write_text(f"#!/bin/sh\necho '{cached}'\n")
         (root / file).chmod(0o755)
     text = SCRIPT.read_text()
-    for path in ("/opt/amazon", "/dev/infiniband"):
+    for path in ("/opt/amazon", "/dev/infiniband", "/sys/devices"):
         text = text.replace(path, f"{root}/{path.removeprefix('/opt/').lstrip('/')}")
     given = {"PATH": f"{root}/bin:{os.defpath}", "PWD": str(root), "SHLVL": "1", **variables}
     command = ["bash", "-euo", "pipefail", "-c", f"{text}\nover_efa\nexec env -u _"]
@@ -79,3 +79,49 @@ def test_the_first_node_prints_that_an_image_has_no_plugin(tmp_path: Path) -> No
     assert container(tmp_path, cached="libnccl-net.so (libc6) => /opt/hpcx/lib/libnccl-net.so") == ({}, NO_PLUGIN)
     # AWS's images.
     assert container(tmp_path, cached="libnccl-net.so (libc6) => /opt/amazon/ofi-nccl/lib64/libnccl-net.so") == ({}, "")
+
+
+OF_ALL = {"NCCL_BUFFSIZE": "8388608", "NCCL_P2P_NET_CHUNKSIZE": "524288"}
+OF_RDMA = {
+    **OF_ALL,
+    "OFI_NCCL_PROTOCOL": "RDMA",
+    "NCCL_NVLSTREE_MAX_CHUNKSIZE": "524288",
+    "NCCL_NVLS_CHUNKSIZE": "524288",
+    "NCCL_NET_FORCE_FLUSH": "0",
+}
+#: What aws-ofi-nccl 1.17.3 sets by type, and the protocol that needs no order of bytes where EFA may not keep it.
+TUNED = {
+    "p4d.24xlarge": {**OF_ALL, "OFI_NCCL_NET_LATENCY": "75", "NCCL_PROTO": "simple"},
+    "p5.4xlarge": {"NCCL_PROTO": "simple"},
+    "p5.48xlarge": {**OF_RDMA, "OFI_NCCL_NET_LATENCY": "75"},
+    "p5en.48xlarge": {**OF_RDMA, "OFI_NCCL_NET_LATENCY": "35", "NCCL_NETDEVS_POLICY": "max:1"},
+    "p6-b200.48xlarge": {
+        **OF_RDMA,
+        "OFI_NCCL_NET_LATENCY": "35",
+        "NCCL_NETDEVS_POLICY": "max:1",
+        "NCCL_PROTO": "simple",
+    },
+    "p6e-gb200.36xlarge": {
+        **OF_RDMA,
+        "OFI_NCCL_NET_LATENCY": "35",
+        "NCCL_PROTO": "simple",
+        "OFI_NCCL_SKIP_NICS_WITHOUT_ACCEL_AT_SAME_PCI_LEVEL": "1",
+    },
+    "unknown": {"NCCL_PROTO": "simple"},
+}
+
+
+@pytest.mark.parametrize("instance_type", TUNED)
+def test_a_plugin_that_was_not_built_for_aws_gets_what_one_sets_by_itself(tmp_path: Path, instance_type: str) -> None:
+    product = tmp_path / "sys/devices/virtual/dmi/id/product_name"
+    if instance_type != "unknown":
+        product.parent.mkdir(parents=True)
+        product.write_text(f"{instance_type}\n")
+    plugin = f"{NGC}/libnccl-net-ofi.so"
+    after, _ = container(tmp_path, plugin)
+    del after["LD_LIBRARY_PATH"]
+    assert after == {**SELECTED, **TUNED[instance_type]}
+    after, _ = container(tmp_path, plugin, NCCL_PROTO="LL128")
+    assert "NCCL_PROTO" not in after, "what the user sets stays"
+    after, _ = container(tmp_path, plugin, f"{NGC}/libnccl-tuner-ofi.so")
+    assert set(after) == {*SELECTED, "LD_LIBRARY_PATH"}

@@ -27,13 +27,16 @@ OWN = {
     *("LEVEL", "OLDEST", "SOFTWARE_CHECK", "NODE", "CHECK", "NAMESPACE", "GROUP", "MOST", "PODS"),
     *("RANKS", "EACH", "BYTES", "FLOOR", "OPERATION"),
 }
-EXPORT = re.compile(r"(?:^|&& |\\|\\| )export (.*)")
+# Those of a plugin of EFA are arguments of a function first.
+EXPORT = re.compile(r"(?:^|&& |\\|\\| )export (.*)|set -- ((?:\"\$@\" )?[A-Z_]+=.*)")
 
 
 def exported(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if match := EXPORT.search(line.strip()):
-            yield from re.findall(r"(?:^| )([A-Za-z_]\w*)(?==| |$)", re.sub(r"\$\{[^}]*\}|\"[^\"]*\"", "", match[1]))
+            yield from re.findall(
+                r"(?:^| )([A-Za-z_]\w*)(?==| |$)", re.sub(r"\$\{[^}]*\}|\"[^\"]*\"", "", match[match.lastindex or 1])
+            )
 
 
 def of_containers(value: Any) -> Iterator[str]:

@@ -89,9 +89,9 @@ def test_the_image_of_verl_gets_its_layer_once_from_parts_with_checksums(node: N
     # The installer of EFA in an image that it takes for one of NVIDIA's.
     plugin = node.directory / "amazon/ofi-nccl/lib/libnccl-net.so"
     plugin.rename(plugin.with_name("libnccl-net-ofi.so"))
-    node.provide("python3", '#!/bin/sh\necho "$NCCL_NET_PLUGIN" >>"$SAID/plugin"\n')
+    node.provide("python3", '#!/bin/sh\necho "$NCCL_NET_PLUGIN $FI_EFA_USE_HUGE_PAGE" >>"$SAID/plugin"\n')
     assert node.run_text(verl.text, "x", nodes=1).returncode == 0
-    assert node.calls("plugin")[-1] == "ofi"
+    assert node.calls("plugin")[-1] == "ofi 0"
     other = node.run_text(verl.text, "x", nodes=1, IMAGE="registry.io#verl:1")
     assert other.returncode == 0, other.stderr
     assert len(node.calls("installer")) == 1, "an image of the user has what it needs"

@@ -31,6 +31,8 @@ _NGC = (
     "https://github.com/NVIDIA-NeMo/RL/issues/1973, Megatron-Bridge's Dockerfile.fw_base, and "
     "https://github.com/aws/aws-ofi-nccl (tag v1.21.1), contrib/debian-template (read 2026-11-27)"
 )
+_PLATFORM = "https://github.com/aws/aws-ofi-nccl (tag v1.17.3), src/platform-aws.cpp (read 2026-11-27)"
+_NOT_FOR_AWS = "images whose plugin was not built for AWS, as NVIDIA's NeMo 26.04.01"
 _MAXTEXT = "https://github.com/NVIDIA/JAX-Toolbox (commit bcbbfa5), docs/frameworks/maxtext (read 2026-11-24)"
 _JAX = "https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/utils/max_utils.py (read 2026-11-24)"
 _CACHES = "https://docs.pytorch.org/tutorials/recipes/torch_compile_caching_tutorial.html (read 2026-11-26)"
@@ -62,6 +64,28 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
         ),
         "NCCL_NET_PLUGIN": _variable("the same", "NCCL would use the plugin for InfiniBand, then TCP", _NGC),
         "LD_LIBRARY_PATH": _variable("the same", "directories of EFA's plugin, which the image leaves out", _NGC),
+        "NCCL_PROTO": _variable(
+            _NOT_FOR_AWS, "`simple`, except on P5: the others corrupt data that EFA delivers out of order", _PLATFORM
+        ),
+        **{
+            name: _variable(_NOT_FOR_AWS, "one that was sets this value of the type by itself", _PLATFORM)
+            for name in (
+                "OFI_NCCL_PROTOCOL",
+                "OFI_NCCL_NET_LATENCY",
+                "OFI_NCCL_SKIP_NICS_WITHOUT_ACCEL_AT_SAME_PCI_LEVEL",
+                "NCCL_BUFFSIZE",
+                "NCCL_P2P_NET_CHUNKSIZE",
+                "NCCL_NVLSTREE_MAX_CHUNKSIZE",
+                "NCCL_NVLS_CHUNKSIZE",
+                "NCCL_NET_FORCE_FLUSH",
+                "NCCL_NETDEVS_POLICY",
+            )
+        },
+        "FI_EFA_USE_HUGE_PAGE": _variable(
+            "training; `FI_EFA_USE_HUGE_PAGE=1` keeps huge pages",
+            "data loaders that fork end with `Cannot allocate memory` once a node has no more huge pages",
+            _EFA,
+        ),
         "NCCL_DEBUG": _variable("nccl, and the test of nodes", "its log shows whether NCCL runs over EFA", _NCCL),
         "NCCL_PROFILER_PLUGIN": _variable("Slurm, with INSPECTOR", "the plug-in that reports collectives", _INSPECTOR),
         "NCCL_INSPECTOR_ENABLE": _variable("Slurm, with INSPECTOR", "the plug-in is off by default", _INSPECTOR),

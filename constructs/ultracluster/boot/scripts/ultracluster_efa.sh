@@ -16,7 +16,37 @@ over_efa() {
         has_plugin || echo "NCCL uses TCP between nodes: the image has no libnccl-net-ofi.so, which EFA needs" >&2
     elif [[ $libraries == */aws-ofi-nccl/* ]] || [ ! -e "$libraries/libnccl-net.so" ] || [ "${NCCL_NET_PLUGIN:-}" = spcx ]; then
         export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+        [ -e "$libraries/libnccl-tuner-ofi.so" ] || tune_for_aws
     fi
+}
+
+# Set what a plugin sets by itself if it was built for AWS, and then has a tuner: that of NeMo 26.04.01 was not. Variables
+# of the user stay. https://github.com/aws/aws-ofi-nccl (tag v1.17.3), src/platform-aws.cpp (read 2026-11-27)
+#
+# LL and LL128 corrupt data that does not arrive in the order of its bytes. P5 and P5e have that order, and P5en what NCCL
+# needs of it: https://github.com/aws/aws-ofi-nccl/pull/516 and /pull/625. For others the plugin asks EFA, and no source
+# has the answer.
+# shellcheck disable=SC2329  # each node runs it
+tune_for_aws() {
+    local type setting
+    type=$(cat /sys/devices/virtual/dmi/id/product_name || true)
+    set -- NCCL_BUFFSIZE=8388608 NCCL_P2P_NET_CHUNKSIZE=524288
+    case $type in
+        p4d*) set -- "$@" OFI_NCCL_NET_LATENCY=75 ;;
+        p5.48xlarge | p5e.*) set -- "$@" OFI_NCCL_NET_LATENCY=75 OFI_NCCL_PROTOCOL=RDMA ;;
+        p5en.* | p6-b200.*) set -- "$@" OFI_NCCL_NET_LATENCY=35 OFI_NCCL_PROTOCOL=RDMA NCCL_NETDEVS_POLICY=max:1 ;;
+        p6*) set -- "$@" OFI_NCCL_NET_LATENCY=35 OFI_NCCL_PROTOCOL=RDMA ;;
+        *) set -- ;;
+    esac
+    case $type in
+        p5.48xlarge | p5e.* | p5en.*) ;;
+        *) set -- "$@" NCCL_PROTO=simple ;;
+    esac
+    [[ " $* " != *=RDMA* ]] || set -- "$@" NCCL_NVLSTREE_MAX_CHUNKSIZE=524288 NCCL_NVLS_CHUNKSIZE=524288 NCCL_NET_FORCE_FLUSH=0
+    [[ $type != p6e-gb200.* ]] || set -- "$@" OFI_NCCL_SKIP_NICS_WITHOUT_ACCEL_AT_SAME_PCI_LEVEL=1
+    for setting in "$@"; do
+        [ -v "${setting%%=*}" ] || export "${setting?}"
+    done
 }
 
 # True where the first node need not print it: without EFA, or with a plugin elsewhere.

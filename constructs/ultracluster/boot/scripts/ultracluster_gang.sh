@@ -17,6 +17,8 @@ set -euo pipefail
 source "${BASH_SOURCE[0]%/*}/ultracluster_progress.sh"
 # shellcheck source=/dev/null
 source "${BASH_SOURCE[0]%/*}/ultracluster_efa.sh"
+# With huge pages, a data loader that forks ends with "Cannot allocate memory" once the node has no more of them.
+export FI_EFA_USE_HUGE_PAGE=${FI_EFA_USE_HUGE_PAGE:-0}
 requested=${CHECKPOINT_REQUEST:-}.requested failed=${CHECKPOINT_REQUEST:-}.failed
 
 # Run a program. The first process of a container gets no signal that it does not handle.

@@ -29,7 +29,7 @@ _READ = "2026-11-24"
 
 def _megatron(run: str, tokens: str, tflops: int) -> WorkloadFigure:
     result = f"{tokens} tokens/s and {tflops:,} model TFLOP/s for each GPU"
-    return WorkloadFigure(workload="megatron", run=run, result=result, source=_BRIDGE, read_on=_READ)
+    return WorkloadFigure(workload="megatron", run=f"{run}, DGX systems", result=result, source=_BRIDGE, read_on=_READ)
 
 
 def _titan(workload: str, run: str, tokens: str) -> WorkloadFigure:

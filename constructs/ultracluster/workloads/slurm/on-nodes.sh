@@ -2,7 +2,7 @@
 # One task on each node, with all CPUs that the node has; the first that fails ends the others.
 run_on_nodes() {
     if [ -n "${PAYLOAD:-}" ]; then set -- bash -c "$PAYLOAD"; fi
-    [ "${#container[@]}" -eq 0 ] || set -- bash -c "$(declare -f over_efa has_plugin); over_efa; exec \"\$@\"" over_efa "$@"
+    [ "${#container[@]}" -eq 0 ] || set -- bash -c "$(declare -f over_efa has_plugin tune_for_aws); over_efa; exec \"\$@\"" over_efa "$@"
     srun --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=1 "${container[@]}" "$@"
 }
 

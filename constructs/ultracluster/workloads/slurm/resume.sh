@@ -14,6 +14,8 @@ mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your dir
 # Checkpoints are programs: pickle starts what is in them.
 [ -n "$run_is_given" ] || is_own "${RUN%/*/*}" || fail "${RUN%/*/*} is not yours alone: set RUN"
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
+# With huge pages, a data loader that forks ends with "Cannot allocate memory" once the node has no more of them.
+export FI_EFA_USE_HUGE_PAGE=${FI_EFA_USE_HUGE_PAGE:-0}
 export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds}
 export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
 rm -f "$CHECKPOINT_REQUEST"
