@@ -333,6 +333,21 @@ def test_an_existing_bucket_with_imports_must_be_in_the_region() -> None:
     assert "imports" not in warned(read("/data: {bucket: theirs}"))["association-foreign-bucket"]
 
 
+@pytest.mark.parametrize("path", ["/", "/jobs", "/containers", "/jobs/current/python"])
+def test_users_cannot_import_over_what_others_run(path: str) -> None:
+    (message,) = wrong(f"{path}: {{import: [NEW]}}")
+    assert message.startswith(f"links.{path}: every user may write the data bucket")
+    assert "association-foreign-programs" not in warned(read(f"{path}: {{export: [NEW]}}"))
+    foreign = warned(read(f"{path}: {{bucket: theirs, import: [NEW]}}"))
+    assert f"{path}: FSx imports an object" in foreign["association-foreign-programs"]
+
+
+def test_data_is_imported_beside_programs_and_on_kubernetes_anywhere() -> None:
+    read("/jobs-of-ada: {import: [NEW]}")
+    assert "association-foreign-programs" not in warned(read("/data: {bucket: theirs, import: [NEW]}"))
+    loads(linked("/: {import: [NEW]}").replace("orchestrator: slurm", "orchestrator: kubernetes"), "c.yaml")
+
+
 def test_the_schema_checks_paths_and_keys_of_associations() -> None:
     lustre = clusterfile.schema()["$defs"]["Lustre"]["properties"]
     assert lustre["data-repository-associations"]["propertyNames"]["pattern"].startswith("^(?:")
@@ -341,6 +356,6 @@ def test_the_schema_checks_paths_and_keys_of_associations() -> None:
 
 def test_the_data_bucket_of_the_cluster_is_one_that_survives_a_link() -> None:
     """Synthesis looks at lifecycle, policy and notifications of the bucket; it is silent about ours."""
-    template = storage_of(read("/: {import: [NEW, CHANGED, DELETED], export: [NEW, CHANGED, DELETED]}"))
+    template = storage_of(read("/data: {import: [NEW, CHANGED, DELETED], export: [NEW, CHANGED, DELETED]}"))
     (association,) = of_type(template, ASSOCIATION)
     assert association["DeletionPolicy"] == "RetainExceptOnCreate"

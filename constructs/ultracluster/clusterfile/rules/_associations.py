@@ -33,6 +33,12 @@ _ASSOCIATION_FOREIGN_KEY = shared("association-foreign-key")
 _ASSOCIATION_FOREIGN_FILE_SYSTEM = shared("association-foreign-file-system")
 _PATH_RULE = error("association-path", "An association names a directory of the file system, not of the node.")
 _BUCKET = error("association-bucket", "An association without a bucket shows the data bucket.")
+_PROGRAMS = error(
+    "association-programs", "The data bucket, which users may write, does not show what root and all users run."
+)
+_FOREIGN_PROGRAMS = warning(
+    "association-foreign-programs", "An association shows an existing bucket where root and all users run programs."
+)
 _FILE_SYSTEM = shared(ASSOCIATION_FILE_SYSTEM)
 _LIMIT = shared(ASSOCIATION_LIMIT)
 _ASSOCIATION = shared(ASSOCIATION)
@@ -40,6 +46,10 @@ _OVERLAP = shared(ASSOCIATION_OVERLAP)
 _RELEASE = shared(RELEASE_TASK)
 
 _PATH: Path = ("storage", "lustre")
+# Directories of Slurm clusters from which root and all users run programs.
+_PROGRAM_DIRECTORIES = ("/containers", "/jobs")
+# See https://docs.aws.amazon.com/fsx/latest/LustreGuide/posix-metadata-support.html (read 2026-11-27)
+_OWNER = "FSx imports an object with the owner that its metadata names"
 _EXPORT = "write export: [NEW, CHANGED] at one"
 
 
@@ -65,6 +75,12 @@ def check_associations(draft: Draft) -> Iterator[Problem]:
                 "existing one, bucket: my-datasets, or remove data-bucket: false"
             )
             yield _BUCKET((*_PATH, "data-repository-associations", path), message, at_key=True)
+        if link.import_ and not draft.traits.has_platform and _has_programs(path) and shows_data_bucket(link, storage):
+            message = (
+                f"every user may write the data bucket, and {_OWNER}: a user could replace the container images and "
+                f"the job files of all users; name a directory of data, such as /data, or remove import"
+            )
+            yield _PROGRAMS((*_PATH, "data-repository-associations", path), message, at_key=True)
     yield from _check_release(lustre)
 
 
@@ -102,6 +118,10 @@ def _check_each(links: list[Association], region: str) -> Iterator[Problem]:
             for message in association_errors([other, link], region=region):
                 if message not in known:
                     yield _OVERLAP(path, readable(message), at_key=True)
+
+
+def _has_programs(path: str) -> bool:
+    return path == "/" or f"{path}/".startswith(tuple(f"{directory}/" for directory in _PROGRAM_DIRECTORIES))
 
 
 def _check_release(lustre: Lustre) -> Iterator[Problem]:
@@ -144,6 +164,17 @@ def warn_associations(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"{', '.join(buckets)}: an existing bucket may be locked, expire objects of the association, or send "
             f"notifications "
             f"that clash with those of FSx{where}; synthesis shows the statements that its policy and its key may need",
+        )
+    programs = [
+        path
+        for path, link in lustre.data_repository_associations.items()
+        if (link.bucket or existing) and _has_programs(path) and not cluster.traits.has_platform
+    ]
+    if programs:
+        yield (
+            _FOREIGN_PROGRAMS,
+            f"{', '.join(programs)}: {_OWNER}, so who may write the bucket chooses the container images and the job "
+            "files that all users run; name a directory of data, such as /data",
         )
     of_data_bucket = {
         path: link
