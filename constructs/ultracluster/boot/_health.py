@@ -35,7 +35,9 @@ _UNIT = oneshot(
 _SLURMD = f"[Unit]\nWants={HEALTH_UNIT}\nAfter={HEALTH_UNIT}\n"
 
 
-def health_boot(instance_type: InstanceType, *, efa_devices: int, imex: bool = True) -> NodeBoot:
+def health_boot(
+    instance_type: InstanceType, *, efa_devices: int, imex: bool = True, ssh_access: bool = True
+) -> NodeBoot:
     """Return the checks of a node, as Slurm prolog and epilog, and once at boot.
 
     They use what `slurm_boot` gives: the state of the mounts, and the program that drains.
@@ -44,6 +46,8 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int, imex: bool = T
         instance_type: Type of the node. Facts that are not known are not checked.
         efa_devices: EFA devices of its launch template.
         imex: Create the IMEX domain of each job on an UltraServer. False where the service does.
+        ssh_access: Allow SSH to users with a job on the node only. False where another prolog or epilog runs, which
+            does not list the jobs.
     """
     lines = {
         "gpus": str(instance_type.gpus),
@@ -55,6 +59,8 @@ def health_boot(instance_type: InstanceType, *, efa_devices: int, imex: bool = T
     if instance_type.gpus and (gpu is None or gpu.nvlink_generation >= 5):
         lines |= dict(zip(("nvlink-xids", "nvlink-harmless"), nvlink5_words(), strict=True))
     files = [program(name, in_place=True) for name in ("health-check", "prolog", "epilog")]
+    if ssh_access:
+        files.append(program("ssh-access", in_place=True))
     if imex and instance_type.ultraservers:
         files.append(program("imex", in_place=True))
     files += [

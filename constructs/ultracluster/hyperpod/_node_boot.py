@@ -88,7 +88,9 @@ def node_scripts(
         efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
         # HyperPod sets IMEX up itself: https://docs.aws.amazon.com/sagemaker/latest/dg/
         # sagemaker-hyperpod-ultraserver.html and, beside it, sagemaker-hyperpod-topology.html (read 2026-11-21)
-        parts += [health_boot(instance_type, efa_devices=efa, imex=False), hyperpod_hooks()]
+        custom = not {"Prolog", "Epilog"}.isdisjoint(cluster.slurm_settings)
+        health = health_boot(instance_type, efa_devices=efa, imex=False, ssh_access=not custom)
+        parts += [health, hyperpod_hooks()]
     if group == CONTROLLER:
         parts.append(hyperpod_controller(cluster.slurm_settings, health=bool(cluster.slurm.health)))
     if instance_type.nvme[0]:

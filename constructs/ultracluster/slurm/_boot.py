@@ -91,7 +91,8 @@ def node_boot(
         parts.append(boot_guard(scripts, prolog=cluster.slurm_settings.get("Prolog", "")))
     if layout is not None and cluster.slurm.health:
         efa = sum(row.kind in ("efa", "efa-only") for row in interfaces(instance_type, layout))
-        parts.append(health_boot(instance_type, efa_devices=efa))
+        custom = not {"Prolog", "Epilog"}.isdisjoint(cluster.slurm_settings)
+        parts.append(health_boot(instance_type, efa_devices=efa, ssh_access=not custom))
     if instance_type.nvme[0]:
         volume = cluster.storage.scratch
         scratch = LocalScratch(path=volume.path, container_store=volume.container_store).for_slurm(instance_type)

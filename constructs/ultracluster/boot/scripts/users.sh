@@ -36,6 +36,24 @@ unread() {
   exit 0
 }
 
+# On a node that has the program, sshd asks it for each account. Where the program is missing, nobody is locked out. It is
+# the first line: an included file may end the others with a success.
+limit_ssh() {
+  local pam=$etc/pam.d/sshd program=/usr/local/sbin/ultracluster-ssh-access
+  [ -f "$pam" ] || return 0
+  {
+    [ ! -x "${ULTRACLUSTER_ROOT:-}$program" ] ||
+      echo "account required pam_exec.so quiet stdout /bin/sh -c [test ! -x $program || exec $program]"
+    grep -vF "$program" "$pam"
+  } >"$pam.ultracluster" || { rm -f "$pam.ultracluster"; return 1; }
+  if cmp -s "$pam.ultracluster" "$pam"; then
+    rm -f "$pam.ultracluster"
+  else
+    chmod --reference="$pam" "$pam.ultracluster" && mv -T "$pam.ultracluster" "$pam"
+  fi
+}
+limit_ssh || echo "SSH to this node can't be limited to users with a job" >&2
+
 # A whole cluster that boots sends its requests at once, and is throttled.
 export AWS_RETRY_MODE=adaptive AWS_MAX_ATTEMPTS=10
 # Nothing is changed when the list can't be read: an empty answer of an error would lock everybody.

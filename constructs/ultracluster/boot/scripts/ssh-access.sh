@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Allow SSH to a compute node to users with a job on it: PAM runs this for the accounts of sshd.
+#
+#   PAM_USER=NAME ssh-access.sh
+#
+# Also allowed: root and users of the system, the image's own user, and users who may become root with sudo. The prolog
+# writes the jobs of the node, and the epilog removes them. Exit code 0: allowed. 1: not; what it prints is for the user.
+set -uo pipefail
+export LC_ALL=C
+
+# Root directory: empty on a node, a directory in tests.
+root=${ULTRACLUSTER_ROOT:-}
+[ -n "$root" ] || PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+user=${PAM_USER:-}
+case $user in root | ubuntu | ec2-user) exit 0 ;; esac
+# People begin at 1000, as in the epilog.
+uid=$(id -u -- "$user" 2>/dev/null) || exit 1
+[ "$uid" -ge 1000 ] || exit 0
+[[ " $(id -nG -- "$user") " =~ \ (sudo|wheel)\  ]] && exit 0
+grep -qsxF "$uid" "$root"/run/ultracluster/jobs/* && exit 0
+echo "You have no job on ${HOSTNAME%%.*}: a compute node allows SSH while a job of the same user runs there."
+exit 1
