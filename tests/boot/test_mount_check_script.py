@@ -358,9 +358,12 @@ def test_directories_that_export_are_opened_for_all_users(node: Node) -> None:
 
 
 def test_the_root_of_a_file_system_is_opened_if_the_list_has_it(node: Node) -> None:
+    """As on HyperPod, which mounts it with neither option."""
     exports(node, "/")
     works(node)
     assert mode(node, "") == "0o1777"
+    (mounted,) = (line.split()[5] for line in node.read("/proc/self/mountinfo").splitlines() if " /fsx " in line)
+    assert mounted == "rw,nosuid,nodev,noatime"
 
 
 def test_a_directory_is_opened_once_since_the_boot(node: Node) -> None:

@@ -185,7 +185,14 @@ def test_a_unit_that_fails_at_boot_does_not_stop_the_next_and_is_named(tmp_path:
 def test_a_mount_over_efa_waits_for_efa_and_is_not_mounted_by_cloud_init() -> None:
     (line,) = config(user_data(FSX))["mounts"]
     options = line[3].split(",")
-    assert set(options) >= {"noauto", "_netdev", "x-systemd.automount", f"x-systemd.after={LUSTRE_EFA_UNIT}"}
+    assert set(options) >= {
+        "nosuid",
+        "nodev",
+        "noauto",
+        "_netdev",
+        "x-systemd.automount",
+        f"x-systemd.after={LUSTRE_EFA_UNIT}",
+    }
     assert len(options) == len(set(options))
     assert config(user_data(FSX))["bootcmd"] == ["mkdir -p /fsx && { mountpoint -q /fsx || chattr +i /fsx; }"]
 

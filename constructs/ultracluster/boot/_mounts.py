@@ -33,11 +33,12 @@ class Mount:
     def fstab_options(self) -> str:
         """Options of a mount on first use, with its order.
 
-        `noauto` keeps `mount -a`, which ignores the order of units, from mounting it; the automount unit does.
+        Programs of other users do not run as root, and no file is a device: `suid` or `dev` in the options replace
+        that. `noauto` keeps `mount -a`, which ignores the order of units, from mounting it; the automount unit does.
 
         See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mount-fs-auto-mount-onreboot.html (read 2026-11-21)
         """
-        required = [*self.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
+        required = ["nosuid", "nodev", *self.options.split(","), "_netdev", "noauto", "x-systemd.automount"]
         # An order only: where the unit fails, the mount may work, and its check shows whether it does.
         required += [f"x-systemd.after={unit}" for unit in self.after]
         return ",".join(dict.fromkeys(required))

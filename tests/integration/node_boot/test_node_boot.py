@@ -52,8 +52,9 @@ def test_a_node_gets_its_files_its_mounts_and_its_units(node: Node) -> None:
     assert node.read("/etc/fstab").splitlines() == [
         "UUID=1 / ext4 defaults 0 1",
         "# ultracluster: begin",
-        "fs-0@tcp:/abc /fsx lustre noatime,flock,_netdev,noauto,x-systemd.automount,x-systemd.after=efa.service 0 0",
-        "fs-1:/home /home nfs nfsvers=4.1,_netdev,noauto,x-systemd.automount 0 0",
+        "fs-0@tcp:/abc /fsx lustre nosuid,nodev,noatime,flock,_netdev,noauto,x-systemd.automount,"
+        "x-systemd.after=efa.service 0 0",
+        "fs-1:/home /home nfs nosuid,nodev,nfsvers=4.1,_netdev,noauto,x-systemd.automount 0 0",
         "# ultracluster: end",
     ]
     starts = [call.split()[-1] for call in node.calls("systemctl") if call.startswith("systemctl start")]

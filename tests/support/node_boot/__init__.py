@@ -13,7 +13,7 @@ CLOCK = Path(__file__).parent / "clock"
 AWS_TOOL = Path(__file__).parent / "setup.sh"
 STOOD_IN = (
     *("lnetctl", "lctl", "lustre_rmmod", "modprobe", "modinfo", "stat", "dd", "systemctl", "curl", "aws", "ip"),
-    *("pgrep", "hostname", "nproc", "chattr", "findmnt"),
+    *("pgrep", "hostname", "nproc", "chattr", "findmnt", "mount"),
     *("nvidia-smi", "journalctl", "pkill", "ipcrm", "mknod"),
 )
 # Nothing else is on the path: a script under test cannot reach this machine's mounts or modules.

@@ -213,13 +213,15 @@ check_mount() {
     fi
 }
 
-# Open the directories of a mount that export. One that FSx has not created yet is for a later check.
+# Open the directories of a mount that export. One that FSx has not created yet is for a later check. The root is in the
+# list where the service mounts the file system, as HyperPod does: there, no file is a device or runs as its owner.
 open_exports() {
     local name=$1 mount directory line
     [ -e "$exports" ] || return 0
     while read -r mount directory; do
         line="$mount $directory"
         if [ "$mount" != "$2" ] || grep -qsxF "$line" "$run/opened"; then continue; fi
+        [ "$directory" != / ] || within "$name" mount -o remount,bind,nosuid,nodev "$root$mount" || log "$(last_line "$name")"
         if within "$name" open_directory "$root$mount" "$directory"; then
             printf '%s\n' "$line" >>"$run/opened"
         else
