@@ -384,7 +384,7 @@ def test_only_the_checks_and_gangs_under_a_policy_may_cordon_and_they_may_do_not
     assert [role["rules"] for role in of_kind(objects, "ClusterRole")] == [allowed, allowed]
     checks, gangs = of_kind(objects, "ClusterRoleBinding")
     assert [item["namespace"] for item in checks["subjects"]] == ["node-health"]
-    (policy,) = of_kind(objects, "ValidatingAdmissionPolicy")
+    policy = next(p for p in of_kind(objects, "ValidatingAdmissionPolicy") if p["metadata"]["name"] == "gang-gate")
     (condition,) = policy["spec"]["matchConditions"]
     users = ", ".join(f"'system:serviceaccount:{item['namespace']}:{item['name']}'" for item in gangs["subjects"])
     assert condition["expression"] == f"request.userInfo.username in [{users}]"

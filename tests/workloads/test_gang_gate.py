@@ -44,7 +44,11 @@ builtins.__import__ = imported
 
 
 def admission_policy() -> Object:
-    (policy,) = (item for item in platform(cluster()).objects if item["kind"] == "ValidatingAdmissionPolicy")
+    (policy,) = (
+        item
+        for item in platform(cluster()).objects
+        if (item["kind"], item["metadata"]["name"]) == ("ValidatingAdmissionPolicy", "gang-gate")
+    )
     spec: Object = policy["spec"]
     return spec
 

@@ -22,6 +22,7 @@ from ultracluster.kubernetes._other_schedulers import (
     volcano_release,
 )
 from ultracluster.kubernetes._platform import Platform, Scheduler
+from ultracluster.kubernetes._pod_policy import pod_policy
 from ultracluster.kubernetes._registry import objects_in_registry, release_in_registry
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._reporting import helper_files
@@ -66,6 +67,7 @@ def platform(of: Platform) -> Rendered:
         *runtimes(of),
         *health_access(),
         *gate_access(of),
+        *pod_policy(of),
     ]
     if of.registry is not None:
         releases = [release_in_registry(release, of.registry, of.region) for release in releases]
