@@ -51,6 +51,7 @@ _QUEUE_NODES = shared("slurm-queue-nodes")
 _QUEUE_TIME = error("slurm-queue-time", "A default above the maximum refuses every job that requests no time.")
 _PREEMPT = error("slurm-preempt", "Preemption needs partition priorities and a queue with a higher one.")
 _DEFAULT = error("slurm-default-queue", "Slurm has one default queue.")
+_QUEUE_NAME = error("slurm-queue-name", "Slurm reads a partition of the name DEFAULT as settings of the others.")
 
 
 def check_slurm(draft: Draft) -> Iterator[Problem]:
@@ -157,8 +158,18 @@ def _check_queues(
     slurm: Slurm, sections: Mapping[str, NodeGroupSection], groups: Sequence[NodeGroup]
 ) -> Iterator[Problem]:
     preempts = cluster_settings(slurm)
+    # https://slurm.schedmd.com/slurm.conf.html#SECTION_PARTITION-CONFIGURATION (read 2026-11-27): in any case.
+    if any(group.section == "default" for group in groups) and not any(
+        "default" in (queue.nodes or (name,)) for name, queue in slurm.queues.items()
+    ):
+        message = (
+            "its queue would have this name, which Slurm reads as defaults of all queues; name the group otherwise"
+        )
+        yield _QUEUE_NAME(("nodes", "default"), message, at_key=True)
     for name, queue in slurm.queues.items():
         path: Path = ("slurm", "queues", name)
+        if name == "default":
+            yield _QUEUE_NAME(path, "Slurm reads this name as defaults of all queues; choose another", at_key=True)
         yield from _check_nodes_of(name, queue, path, sections, slurm)
         members = [_member(group) for group in groups if group.section in (queue.nodes or (name,))]
         for message in check_shared_queue(members):
