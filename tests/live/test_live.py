@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
+from botocore.parsers import ResponseParserError
 from typer.testing import CliRunner
 
 from support import EXAMPLES, ROOT
@@ -332,6 +333,17 @@ def test_credentials_of_another_account_end_the_checks(account: AwsAccount) -> N
     (result,) = findings(cluster(account="210987654321"), account)
     assert (result.check, result.status) == ("live-account", "fail")
     assert account.calls == ["sts:GetCallerIdentity"]
+
+
+def test_a_page_of_a_proxy_is_one_line_and_the_other_checks_go_on(account: AwsAccount) -> None:
+    def page(_: Any) -> Any:
+        raise ResponseParserError("Unable to parse response (syntax error), invalid XML received:\n<!doctype html>")
+
+    account.answers["ec2:GetEbsDefaultKmsKeyId"] = page
+    result = {finding.check: finding for finding in findings(cluster(), account)}
+    unread = result["live-volume-key"]
+    assert (unread.status, unread.message) == ("warn", "not checked: what answered is not AWS")
+    assert "live-quota" in result
 
 
 def test_what_a_file_names_must_exist(account: AwsAccount) -> None:
