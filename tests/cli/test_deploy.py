@@ -50,7 +50,8 @@ def run(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> A
 
     def run(command: str, text: str, *arguments: str) -> Any:
         (tmp_path / "my.yaml").write_text(text)
-        return CliRunner().invoke(app, [command, "my.yaml", *arguments])
+        # There is no terminal.
+        return CliRunner().invoke(app, [command, "my.yaml", *(["--yes"] if command == "deploy" else []), *arguments])
 
     return run
 
@@ -248,7 +249,7 @@ def test_the_deployment_runs_the_cdk_cli(
         return subprocess.CompletedProcess(command, 3)
 
     monkeypatch.setattr(subprocess, "run", fails)
-    result = run("deploy", FILE.replace("name: llama", "name: other"), "--yes")
+    result = run("deploy", FILE.replace("name: llama", "name: other"))
     assert result.exit_code == 1
     assert "cdk deploy ended with code 3" in result.output
     ((command,),) = [called]
@@ -273,7 +274,7 @@ def test_the_last_elastic_group_leaves_with_the_role_of_its_nodes(
     in_process()
     text = KUBERNETES + "observability: {profile: none}\n"
     assert run("deploy", KUBERNETES + ELASTIC + "observability: {profile: none}\n").exit_code == 0
-    done = run("deploy", text, "--yes", "--allow", "bear-Compute/KarpenterAssociation8FBFE544")
+    done = run("deploy", text, "--allow", "bear-Compute/KarpenterAssociation8FBFE544")
     assert done.exit_code == 0, done.output
     assert "first, because other stacks keep exports for them: bear-Compute\n" in done.output
     stacks = {name: state for name, state in status(cloud).items() if name.startswith("bear")}

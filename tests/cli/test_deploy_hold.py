@@ -44,7 +44,7 @@ class Deployment:
         self.steps.append("cdk deploy")
         return SimpleNamespace(returncode=self.code)
 
-    def __call__(self, nodes: tuple[Finding, ...], *options: str) -> Any:
+    def __call__(self, nodes: tuple[Finding, ...], *options: str, yes: bool = True) -> Any:
         self.steps.clear()
         others: dict[str, Any] = {
             "sides": SimpleNamespace(new=[], failed=[], left={}, blocked={}, deletions=list),
@@ -62,7 +62,7 @@ class Deployment:
             )
 
         self.patch.setattr(_deploy, "_prepared", prepared)
-        return CliRunner().invoke(app, ["deploy", FILE, *options])
+        return CliRunner().invoke(app, ["deploy", FILE, *(["--yes"] if yes else []), *options])
 
 
 @pytest.fixture
@@ -105,3 +105,9 @@ def test_a_failed_deployment_reports_that_the_queues_are_held(deploy: Deployment
     done = deploy((EKS,), "--hold", "wait")
     assert (done.exit_code, deploy.steps[-1]) == (1, "cdk deploy")
     assert "queues may be held: `ultracluster apply FILE --gate` with the file that is deployed" in done.output
+
+
+def test_without_a_terminal_an_option_confirms_the_changes_of_iam(deploy: Deployment) -> None:
+    done = deploy((), yes=False)
+    assert (done.exit_code, deploy.steps) == (1, [])
+    assert "there is no terminal: add --yes" in done.stderr

@@ -45,7 +45,7 @@ def group(count: int, type: str = "p5en.48xlarge") -> dict[str, Any]:
 
 def compared(tmp_path: Path, prices: Prices | None, old: dict[str, Any], new: dict[str, Any]) -> MonthlyCost:
     for name, resources in (("old", old), ("new", new)):
-        (tmp_path / name).mkdir()
+        (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "a.template.json").write_text(json.dumps({"Resources": resources}))
     return monthly_cost(tmp_path / "old", tmp_path / "new", prices)
 
@@ -126,6 +126,17 @@ def test_a_number_that_no_template_states_is_named_and_not_counted(
 )
 def test_a_resource_without_an_amount_is_left_out(foreign: dict[str, Any], tmp_path: Path, prices: Prices) -> None:
     assert compared(tmp_path, prices, {}, {"Theirs": foreign}).lines() == ["monthly cost: unchanged."]
+
+
+def test_what_stays_outside_its_stack_is_still_billed(tmp_path: Path, prices: Prices) -> None:
+    capacity = {"StorageCapacity": 1200, "StorageType": "SSD"}
+    lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 500}
+    file_system = resource("AWS::FSx::FileSystem", **capacity, LustreConfiguration=lustre)
+    retained = file_system | {"DeletionPolicy": "RetainExceptOnCreate"}
+    (line,) = compared(tmp_path, prices, {"A": retained}, {}).lines()
+    assert line == "monthly cost: unchanged."
+    deleted = compared(tmp_path / "b", prices, {"A": file_system}, {})
+    assert deleted.to_dict()["changes"]["PERSISTENT_2 SSD 500"]["after"] == 0
 
 
 def test_instances_of_launch_templates_and_of_hyperpod_are_counted(tmp_path: Path, prices: Prices) -> None:

@@ -75,7 +75,12 @@ def deploy(
     file: _File,
     app: _App = None,
     allow: _Allow = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before changes of IAM and security groups.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Do not ask before changes of IAM and security groups; required without a terminal."
+        ),
+    ] = False,
     imports: _Import = False,
     hold: _Hold = None,
     prices: _Prices = None,
@@ -87,7 +92,7 @@ def deploy(
         held = left_groups(plan.report) if hold and plan.report else []
         if hold and not held:
             typer.echo("hold: no node group of EKS is replaced or tainted, so no queue is held")
-        if not yes and sys.stdin.isatty():
+        if not yes:
             plan.confirm()
         try:
             if held:
@@ -197,6 +202,8 @@ class _Plan:
 
     def confirm(self) -> None:
         """Show the changes of IAM and security groups of all stacks, and ask once: the CDK CLI would ask for each."""
+        if not sys.stdin.isatty():
+            fail("changes of IAM and security groups need a confirmation, and there is no terminal: add --yes")
         if code := self._cdk("diff", "**", "--app", str(self.assembly), "--security-only"):
             fail(f"cdk diff ended with code {code}")
         typer.confirm("Deploy?", abort=True)

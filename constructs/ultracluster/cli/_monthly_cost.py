@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ultracluster.cli._price_file import Prices
@@ -118,18 +119,37 @@ class MonthlyCost:
 def monthly_cost(deployed: Path, assembled: Path, prices: Prices | None) -> MonthlyCost:
     """Compare what two directories of templates are billed for.
 
-    Not in it: what is billed by use, such as S3, metrics, logs and traffic, and volumes of nodes.
+    Not in it: what is billed by use, such as S3, metrics, logs and traffic, and volumes of nodes. What leaves a
+    template and is retained counts on both sides.
     """
-    before, after = _billed(deployed), _billed(assembled)
+    before, after = _billed(deployed), _billed(assembled, _orphaned(deployed, assembled))
     unknown = sorted({str(item) for side in (before, after) for item, amount in side.items() if amount is None})
     amounts = [{item: amount for item, amount in side.items() if amount is not None} for side in (before, after)]
     return MonthlyCost(before=amounts[0], after=amounts[1], prices=prices, unknown=tuple(unknown))
 
 
-def _billed(folder: Path) -> dict[Item, int | None]:
+def _resources(folder: Path) -> dict[str, dict[str, Any]]:
+    files = sorted(folder.glob("*.template.json"))
+    return {file.name: json.loads(file.read_text(encoding="utf-8")).get("Resources", {}) for file in files}
+
+
+def _orphaned(deployed: Path, assembled: Path) -> dict[str, dict[str, Any]]:
+    """Return what leaves its stack and stays: nobody deletes it, so it is billed."""
+    new = _resources(assembled)
+    return {
+        name: {
+            logical_id: resource
+            for logical_id, resource in resources.items()
+            if logical_id not in new.get(name, {}) and str(resource.get("DeletionPolicy")).startswith("Retain")
+        }
+        for name, resources in _resources(deployed).items()
+    }
+
+
+def _billed(folder: Path, orphaned: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> dict[Item, int | None]:
     total: dict[Item, int | None] = {}
-    for file in sorted(folder.glob("*.template.json")):
-        resources = json.loads(file.read_text(encoding="utf-8")).get("Resources", {})
+    for name, all_resources in _resources(folder).items():
+        resources = {**all_resources, **orphaned.get(name, {})}
         for logical_id, resource in resources.items():
             for item, amount in _items(logical_id, resource, resources):
                 if amount is None:
