@@ -54,6 +54,7 @@ _Hold = Annotated[
     Hold | None,
     typer.Option(help="Hold the queues first if nodes of EKS are replaced or tainted: drain the jobs, or wait."),
 ]
+_Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before changes of IAM. Required without a terminal.")]
 _ROLLBACK_PAGE = "docs/operations/changes.md#a-rollback-that-failed"
 
 
@@ -75,12 +76,7 @@ def deploy(
     file: _File,
     app: _App = None,
     allow: _Allow = None,
-    yes: Annotated[
-        bool,
-        typer.Option(
-            "--yes", help="Do not ask before changes of IAM and security groups; required without a terminal."
-        ),
-    ] = False,
+    yes: _Yes = False,
     imports: _Import = False,
     hold: _Hold = None,
     prices: _Prices = None,
