@@ -32,7 +32,7 @@ def test_what_this_release_pins_is_new_enough_for_each_type(record: InstanceType
 def test_pins_of_containers_are_those_of_the_image_of_the_job_files() -> None:
     held = IMAGES["pytorch"].contents
     pinned = {part.name: part.pinned for part in software_set(INSTANCE_TYPES["p5.48xlarge"])}
-    for name, text in (("pytorch", "PyTorch"), ("cuda", "CUDA"), ("nccl", "NCCL"), ("efa-installer", "EFA installer"),
+    for name, text in (("pytorch", "PyTorch"), ("cuda", "CUDA"), ("nccl", "NCCL"),
                        ("transformer-engine", "Transformer Engine")):  # fmt: skip
         assert f"{text} {pinned[name]}" in held  # type: ignore[index]  # a name of a part
 

@@ -26,7 +26,7 @@ def build_image(
     machine.write("/modules", "lustre\nkefalnd\n" if lustre else "")
     pcs = "aws-pcs-slurm/aws-pcs-slurm-25.11-installer"
     installers = {
-        "EFA": ("aws-efa-installer", "efa_installer.sh", "aws-efa-installer-1.49.0"),
+        "EFA": ("aws-efa-installer", "efa_installer.sh", "aws-efa-installer-1.50.0"),
         "AGENT": ("aws-pcs-agent", "installer.sh", "aws-pcs-agent/aws-pcs-agent-v1.5.1-1"),
         "SLURM": ("aws-pcs-slurm-25.11-installer", "installer.sh", f"{pcs}-25.11.8-1"),
     }

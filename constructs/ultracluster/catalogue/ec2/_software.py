@@ -15,7 +15,12 @@ from ultracluster.catalogue.provenance import Source, Stated
 _INSTALLERS = Source(
     "https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_installers.html", read_on="2026-11-21"
 )
-_EFA_VERIFY = Source("https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-verify.html", read_on="2026-11-21")
+_EFA_INSTALLER = Source(
+    "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-changelog.html "
+    "https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubasesinglecudaarm64-ul2404-2026-10-05.html",
+    read_on="2026-11-27",
+    as_of="2026-10-05",
+)
 _DLAMI_NOTES = Source(
     "https://docs.aws.amazon.com/dlami/latest/devguide/aws-deep-learning-ami-gpubaseossarm64-ul2404-2026-10-09.html "
     "https://github.com/NVIDIA/dcgm-exporter",
@@ -110,9 +115,10 @@ SLURM: Annotated[
         ),
     }
 )
-# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-verify.html (read 2026-11-21): the newest there.
-EFA: Annotated[Download, Stated(_EFA_VERIFY, columns="version and SHA-256 of the installer")] = Download(
-    version="1.49.0", sha256="cf2e9281a2328a243c76f911a490faed43ca0fecfe4733c25e34b2e92a32c309"
+# Of 2026-08-21, and that of AWS's Deep Learning AMI of 2026-10-05. The checksum is that of several public build recipes
+# that download the file from AWS (read 2026-11-27). 1.51.0 of 2026-10-22 is newer; no source of its checksum was seen.
+EFA: Annotated[Download, Stated(_EFA_INSTALLER, columns="version and SHA-256 of the installer")] = Download(
+    version="1.50.0", sha256="fa6dff8593d866866c13cb4640d9059835cd4efa427971f100ab40c97bef2841"
 )
 
 _GITHUB = "https://github.com"

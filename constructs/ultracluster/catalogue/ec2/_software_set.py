@@ -16,7 +16,7 @@ from ultracluster.catalogue.provenance import Source, Stated
 _GUIDE = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/gpu-instances-started.html"
 _CHANGELOG = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-changelog.html"
 _VARIABLES = "https://github.com/aws/aws-ofi-nccl/blob/master/doc/efa-env-var.md"
-_EFA = Source(f"{_CHANGELOG} {_VARIABLES}", read_on="2026-11-25", as_of="2026-10-22")
+_EFA = Source(f"{_CHANGELOG} {_VARIABLES}", read_on="2026-11-27", as_of="2026-10-22")
 _PYTORCH_IMAGE = "https://github.com/aws/deep-learning-containers (commit e0ecede), PyTorch 2.13 for EC2"
 
 _NEWER_STAYS = "a newer one of AWS's image stays"
@@ -31,7 +31,7 @@ EFA_CONTENTS: Annotated[
         "1.42.0": ("2.1.0amzn3.0", "1.15.0"),
         "1.43.1": ("2.1.0amzn5.0", "1.16.2"),
         "1.44.0": ("2.3.1amzn1.0", "1.17.1"),
-        "1.49.0": ("2.4.0amzn5.0", "1.20.0"),
+        "1.50.0": ("2.6.0amzn1.0", "1.21.1"),
     }
 )
 _FRAMEWORKS = Source(
@@ -156,7 +156,7 @@ def software_set(record: InstanceType) -> tuple[SoftwareVersion, ...]:
             floor.efa_installer if floor else None,
             software.EFA.version,
             _GUIDE,
-            f"efa-verify.html; {_NEWER_STAYS}",
+            f"efa-changelog.html; {_NEWER_STAYS}",
         ),
         on_node("libfabric", libfabric, own_libfabric, _CHANGELOG, efa_of),
         on_node("aws-ofi-nccl", plugin, own_plugin, _CHANGELOG, efa_of),
