@@ -91,7 +91,9 @@ def cluster_file(orchestrator: str, groups: int) -> str:
     # An address for each network interface: 400 nodes of 32 cards do not fit into the default range on EKS.
     nodes = "\n".join(f"  train-{i}: {{type: p5.48xlarge, count: 1, capacity: on-demand}}" for i in range(groups))
     place = "name: bench\nregion: us-east-2\nzone: use2-az1\n"
-    return f"{place}orchestrator: {orchestrator}\nnodes:\n{nodes}\n"
+    # A queue of Kueue has 64 flavors at most.
+    kai = "kubernetes: {scheduler: kai}\n" if orchestrator == "kubernetes" and groups > 64 else ""
+    return f"{place}orchestrator: {orchestrator}\n{kai}nodes:\n{nodes}\n"
 
 
 def floors() -> Iterator[Case]:

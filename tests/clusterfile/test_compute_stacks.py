@@ -62,14 +62,21 @@ def test_an_elastic_group_is_in_no_stack() -> None:
 def test_the_addresses_of_400_groups_are_refused_in_one_sentence() -> None:
     groups: dict[str, Any] = {f"group-{number:03d}": {} for number in range(400)}
     assert len(load(groups, orchestrator="slurm").compute_stacks) > 5
-    with pytest.raises(ClusterFileError) as raised:
+    with pytest.raises(ClusterFileError, match=r"nodes: 400 node groups, and a queue of Kueue has 64 at most"):
         load(groups, orchestrator="kubernetes")
+    kai: Any = {"orchestrator": "kubernetes", "kubernetes": {"scheduler": "kai"}}
+    with pytest.raises(ClusterFileError) as raised:
+        load(groups, **kai)
     (line,) = str(raised.value).splitlines()
     assert "nodes: 800 nodes of 400 groups need 39,200 addresses" in line
     assert "the training subnet has 32,763; write fewer nodes" in line
     assert "pods: lower than 30" in line
     fewer: dict[str, Any] = {name: {"count": 1} for name in groups}
-    assert len(load(fewer, orchestrator="kubernetes").compute_stacks) > 5
+    assert len(load(fewer, **kai).compute_stacks) > 5
+    most = dict(list(fewer.items())[:64])
+    assert len(load(most, orchestrator="kubernetes").node_groups) == 64
+    with pytest.raises(ClusterFileError, match="65 node groups"):
+        load({**most, "burst": {"elastic": True}}, orchestrator="kubernetes")
 
 
 def test_hyperpod_has_one_resource_for_all_groups() -> None:

@@ -16,7 +16,7 @@ from ultracluster.clusterfile.rules._home import check_home, check_kubernetes_ho
 from ultracluster.clusterfile.rules._hyperpod import check_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import check_hyperpod_kubernetes
 from ultracluster.clusterfile.rules._kubernetes import check_kubernetes
-from ultracluster.clusterfile.rules._kubernetes_nodes import check_releases, check_updates
+from ultracluster.clusterfile.rules._kubernetes_nodes import check_flavors, check_releases, check_updates
 from ultracluster.clusterfile.rules._lustre import check_lustre
 from ultracluster.clusterfile.rules._lustre_client import check_client, check_efa_connections
 from ultracluster.clusterfile.rules._network import check_addresses, check_network, check_zones
@@ -237,12 +237,15 @@ _RULES_OF: Mapping[str, tuple[Check, ...]] = {
         check_kubernetes,
         check_releases,
         check_updates,
+        check_flavors,
         check_private_registry,
         check_kubernetes_home,
         _check_admins,
     ),
     "hyperpod-slurm": (check_hyperpod, check_user_scripts, check_queues_and_users),
-    "hyperpod-kubernetes": (check_kubernetes, check_hyperpod_kubernetes, check_kubernetes_home, _check_admins),
+    "hyperpod-kubernetes": (
+        *(check_kubernetes, check_flavors, check_hyperpod_kubernetes, check_kubernetes_home, _check_admins),
+    ),
 }
 _LIMITS: tuple[Check, ...] = (
     check_compute_stacks,

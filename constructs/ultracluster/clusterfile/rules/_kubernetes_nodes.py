@@ -20,6 +20,10 @@ _QUOTA = warning("kubernetes-node-group-quota", "More node groups, or nodes in o
 _UPDATE_TIME = warning(
     "kubernetes-update-time", "CloudFormation ends an update of a node group after 36 hours, and its rollback too."
 )
+_FLAVORS = error("kueue-flavors", "A queue of Kueue has a limit of flavors, one for each node group.")
+# In a resource group, and each resource is in one group only:
+# https://github.com/kubernetes-sigs/kueue, apis/kueue/v1beta2/clusterqueue_types.go (0.19.2, read 2026-11-27)
+_MOST_FLAVORS = 64
 # Judgement: a node with GPUs is drained, ends, boots and joins. An update has six hours to spare.
 _MINUTES_OF_A_NODE, _SPARE_MINUTES = 10, 360
 
@@ -85,6 +89,16 @@ def check_updates(draft: Draft) -> Iterator[Problem]:
             yield _UPDATE(path, "is for node groups of EKS, and Karpenter launches these nodes; remove it", at_key=True)
         elif isinstance(group.capacity, InterruptibleReservation):
             yield _UPDATE(path, "is for managed nodes, and these are an Auto Scaling group; remove it", at_key=True)
+
+
+def check_flavors(draft: Draft) -> Iterator[Problem]:
+    """Check that the queues of Kueue accept the node groups, those of Karpenter included."""
+    if draft.kubernetes.scheduler == "kueue" and len(draft.node_groups) > _MOST_FLAVORS:
+        message = (
+            f"{len(draft.node_groups)} node groups, and a queue of Kueue has {_MOST_FLAVORS} at most: Kubernetes "
+            "refuses the queues; write larger groups, several clusters, or kubernetes.scheduler: kai or volcano"
+        )
+        yield _FLAVORS(("nodes",), message)
 
 
 def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
