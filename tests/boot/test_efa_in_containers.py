@@ -63,6 +63,8 @@ def test_efas_plugin_is_selected_where_nccl_would_use_tcp(
         # AWS's own images.
         (["amazon/ofi-nccl/lib64/libnccl-net.so"], {"LD_LIBRARY_PATH": "/usr/lib:{root}/amazon/ofi-nccl/lib64"}),
         (["mine/libnccl-net-ofi.so"], {"LD_LIBRARY_PATH": "{root}/mine"}),
+        # A pod of veRL, whose layer installs the plugin.
+        ([], {"NCCL_NET_PLUGIN": "ofi"}),
         ([], {"SLURM_PROCID": "1"}),
         ([], {"JOB_COMPLETION_INDEX": "1"}),
     ],

@@ -104,6 +104,7 @@ def test_verl_trains_on_the_nodes_that_do_not_generate(node: Node) -> None:
     (manifest,) = rendered("eks-512-gpus", "rl", nodes="4", rollout="1")
     (pod,) = pods(manifest)
     assert {"name": "rollout_nodes", "value": "1"} in pod["containers"][0]["env"]
+    assert {"name": "NCCL_NET_PLUGIN", "value": "ofi"} in pod["containers"][0]["env"], "the layer comes after the gang"
     assert pod["containers"][0]["image"] == "docker.io/verlai/verl:vllm024.dev2"
     assert layer_of(IMAGES["verl"]) in pod["containers"][0]["command"][5]
 

@@ -30,8 +30,6 @@ def rl_job(platform: Platform, group: PlatformNodes, team: Team, given: Settings
     nodes = nodes_of(group, given.nodes or rl_nodes(group))
     first = next(iter(platform.volumes), "/workspace")
     text = resources.files(__package__).joinpath("loads", "verl.sh").read_text(encoding="utf-8")
-    if not given.image:
-        text = f"{layer_of(VERL)}{text}"
     paths = replace(given, data=given.data or f"{first}/data", model=given.model or f"{first}/model")
     env = {
         "nodes": str(nodes),
@@ -40,6 +38,9 @@ def rl_job(platform: Platform, group: PlatformNodes, team: Team, given: Settings
         "reporter": REPORTER,
         "rollout_nodes": str(given.rollout or 0),
     }
+    if not given.image:
+        text = f"{layer_of(VERL)}{text}"
+        env["NCCL_NET_PLUGIN"] = "ofi"
     command = ["bash", "-c", f"{text}{START}", "node", *VERL_TRAINER.options(paths, "$(RUN)")]
     # veRL has its data and its steps in its options.
     gang = replace(given, nodes=nodes, gate=given.gate or "nodes", data="", checkpoint_seconds=None)

@@ -49,11 +49,12 @@ tune_for_aws() {
     done
 }
 
-# True where the first node need not print it: without EFA, or with a plugin elsewhere.
+# True where the first node need not print it: without EFA, with a plugin elsewhere, or with one that a pod adds later.
 # shellcheck disable=SC2329  # each node runs it
 has_plugin() {
     local directory directories
-    [ "${SLURM_PROCID:-${JOB_COMPLETION_INDEX:-0}}" = 0 ] && [ -d /dev/infiniband ] || return 0
+    [ "${SLURM_PROCID:-${JOB_COMPLETION_INDEX:-0}}" = 0 ] && [ -d /dev/infiniband ] &&
+        [ "${NCCL_NET_PLUGIN:-spcx}" = spcx ] || return 0
     IFS=: read -ra directories <<<"${LD_LIBRARY_PATH:-}"
     for directory in "${directories[@]}"; do
         if [ -e "$directory/libnccl-net-ofi.so" ] || [[ $directory == *ofi* && -e $directory/libnccl-net.so ]]; then return 0; fi
