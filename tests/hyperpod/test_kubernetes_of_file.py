@@ -259,6 +259,14 @@ def test_the_inference_operator_has_its_roles_bucket_and_cluster_before_it(opera
     policies = {id for id in of_type(resources, "AWS::IAM::Policy") if "inference" in id}
     assert len(policies) == 3, "the fourth has a policy of AWS alone"
     assert policies <= waits
+    statements = {id: resources[id]["Properties"]["PolicyDocument"]["Statement"] for id in policies}
+    (passed,) = (each for rows in statements.values() for each in rows if each["Action"] == "iam:PassRole")
+    # AWS's policy allows it for names that begin with SageMakerHyperPodInference, and roles here have generated names.
+    operator = resources[add_ons(resources)[INFERENCE]]["Properties"]["ConfigurationValues"]
+    assert passed["Resource"] in operator["Fn::Join"][1]
+    assert passed["Condition"] == {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+    # https://github.com/kubernetes-sigs/aws-load-balancer-controller, docs/install/iam_policy.json
+    assert "elasticloadbalancing:SetWebAcl" in json.dumps(statements)
     assert [id for id in waits if id.startswith("PlatformWait")]
     required = {"cert-manager", "aws-mountpoint-s3-csi-driver", "aws-fsx-csi-driver", "metrics-server"}
     assert required <= {*add_ons(operated["lyra-Compute"])}

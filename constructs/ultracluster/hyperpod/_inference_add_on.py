@@ -38,7 +38,8 @@ class HyperPodInferenceAddOn(Construct):
         issuer_url: URL of its OpenID Connect issuer, which no provider of the account has yet.
         hyperpod_cluster_arn: ARN of the HyperPod cluster.
         workspace: Prometheus workspace by whose metrics models are scaled. Default: by metrics of CloudWatch only.
-        role: Role of the operator, which its service account and SageMaker may assume. Default: a new one.
+        role: Role of the operator, which its service account and SageMaker may assume, and which may pass itself to
+            SageMaker. Default: a new one.
         version: Version. Default: the default of EKS when the add-on is created.
 
     Raises:
@@ -82,6 +83,14 @@ class HyperPodInferenceAddOn(Construct):
             add_managed_policy(role, facts.INFERENCE_POLICY, _POLICY_REASON)
             objects = self.bucket.arn_for_objects("*")
             role.add_to_policy(iam.PolicyStatement(actions=list(facts.CERTIFICATE_ACTIONS), resources=[objects]))
+            # Its policy allows this for roles whose name begins with SageMakerHyperPodInference.
+            role.add_to_policy(
+                iam.PolicyStatement(
+                    actions=["iam:PassRole"],
+                    resources=[role.role_arn],
+                    conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+                )
+            )
             acknowledge_wildcards(role, [objects], "the operator names the certificate of each endpoint")
         gated = identity.role(parent, "GatedModels", facts.GATED_MODELS_SUBJECT, for_sagemaker=True)
         add_managed_policy(gated, facts.GATED_MODELS_POLICY, _POLICY_REASON)
