@@ -191,7 +191,7 @@ _ROWS = (
                     "loads/layer-etcd.sh",
                     "layer.sh",
                     *CONTAINER[1:],
-                    "on-nodes.sh",
+                    *ON_NODES,
                     "serving.sh",
                     "loads/dynamo.sh",
                     "dynamo.sh",
