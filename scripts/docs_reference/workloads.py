@@ -18,10 +18,11 @@ _SOFTWARE = """The oldest version of each part that nodes and container images o
 this release has; `-` if none is published or pinned. Nodes compare theirs once an hour, and the metric
 `ultracluster_software_ok` is 0 for a part that is older: the alert SoftwareMissing. `driver-below` is the oldest driver
 that is too new for EFA between UltraServers: clusters with several of them compare it. The workload `health` prints
-what is older, with `IMAGE=` on Slurm and `--set image=` on Kubernetes also in a container image. The key `software` of
-the cluster file replaces versions, and `--set software=driver=590,nccl=2.30` those of one job."""
-_VARIABLES = """Environment variables of other software that job files set, all of them. Only
-a plugin of EFA that was not built for AWS gets values that tune NCCL."""
+what is older, with `IMAGE=` on Slurm and `--set image=` on Kubernetes also in a container image, which
+needs aws-ofi-nccl 1.20.0: 1.18.0 hangs in large broadcasts. The key `software` of the cluster file replaces versions,
+and `--set software=driver=590,nccl=2.30` those of one job."""
+_VARIABLES = """Environment variables of other software that job files set, all of them. Only a
+plugin of EFA that was not built for AWS gets values that tune NCCL."""
 _TRAINING = (
     "[Job](dashboards.md#job): MFU, goodput, time of a step, the slowest nodes; [Network](dashboards.md#network)"
 )

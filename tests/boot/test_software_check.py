@@ -92,6 +92,9 @@ def test_given_versions_replace_those_of_the_type_and_wrong_names_are_refused(no
     assert node.check("driver=570") == (0, "")
     assert node.check("driver=590.1") == (1, "FAILED: train-1: driver 580.95.05 is older than 590.1\n")
     assert node.check("nixl=0.9.0") == (0, "train-1: the version of nixl is not known\n")
+    # In an image that EFA's installer takes for one of NVIDIA's.
+    (node.root / "opt/amazon/efa_installed_packages").write_text("libnccl-ofi-ngc-v3_1.18.0-1_amd64\n")
+    assert node.check("aws-ofi-nccl=1.20.0") == (1, "FAILED: train-1: aws-ofi-nccl 1.18.0 is older than 1.20.0\n")
     assert node.check("drivers=1") == (2, "software-check: unknown name drivers\n")
 
 

@@ -39,7 +39,7 @@ installed() {
         driver | driver-below) nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1 ;;
         efa-installer) sed -n 's/.*EFA installer version: *//p' "$root/opt/amazon/efa_installed_packages" 2>/dev/null ;;
         libfabric) of_efa 'libfabric-aws(-bin)?' ;;
-        aws-ofi-nccl) of_efa 'libnccl-ofi(-ngc)?' ;;
+        aws-ofi-nccl) of_efa 'libnccl-ofi(-ngc(-v[0-9])?)?' ;;
         gdrcopy) modinfo --field version gdrdrv 2>/dev/null ;;
         cuda) nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p' ;;
         nccl) python_package nvidia-nccl-cu13 nvidia-nccl-cu12 ;;

@@ -34,6 +34,12 @@ EFA_CONTENTS: Annotated[
         "1.50.0": ("2.6.0amzn1.0", "1.21.1"),
     }
 )
+_BROADCAST = Source(
+    "https://github.com/aws/deep-learning-containers/pull/6668", read_on="2026-11-27", as_of="2026-08-27"
+)
+#: Oldest aws-ofi-nccl of a container image: 1.18.0 hangs in large broadcasts between nodes. That of a node serves its
+#: own checks alone.
+PLUGIN_OF_IMAGES: Annotated[str, Stated(_BROADCAST, columns="version")] = "1.20.0"
 _FRAMEWORKS = Source(
     "https://github.com/pytorch/pytorch.github.io/pull/1989 https://github.com/NVIDIA/TransformerEngine/pull/1418 "
     "https://github.com/NVIDIA/TransformerEngine/issues/1421",
@@ -119,6 +125,8 @@ def oldest_software(
             accepted: only jobs over EFA need an older one.
     """
     oldest = {part.name: replaced.get(part.name, part.oldest) for part in software_set(record) if part.place == place}
+    if place == "container" and record.gpu:
+        oldest["aws-ofi-nccl"] = replaced.get("aws-ofi-nccl", PLUGIN_OF_IMAGES)
     if "driver-below" not in replaced or driver_below(record) is None:
         oldest.pop("driver-below", None)
     return {name: version for name, version in oldest.items() if version}
