@@ -158,3 +158,20 @@ def test_a_removed_group_moves_no_other_once_the_keys_are_written(check: Check, 
         data["nodes"][name]["stack"] = 2
     cluster = clusterfile.build(**data)
     assert [stack.groups for stack in cluster.compute_stacks] == [first.groups[1:], second.groups]
+
+
+def test_the_keys_that_keep_controller_and_interfaces_are_named(check: Check, tmp_path: Path) -> None:
+    for name, count in (("old", 600), ("edit", 400)):
+        (tmp_path / f"{name}.yaml").write_text(
+            SLURM.replace("count: 4", f"count: {count}").replace("4 GB/s", "40 GB/s")
+        )
+    fewer = SLURM.replace("count: 4", "count: 64").replace("4 GB/s", "40 GB/s")
+    lines = [line for part in clusterfile.describe(clusterfile.loads(fewer, "c.yaml")) for line in part.lines]
+    assert any("up to 128 nodes fit" in line for line in lines)
+    edit = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]
+    (cluster,) = (it for it in edit["findings"] if it["type"] == "AWS::PCS::Cluster")
+    (reason,) = (cause["reason"] for cause in cluster["causes"] if cause["property"] == "Size")
+    assert reason.endswith("to keep the cluster, write slurm: {size: LARGE}")
+    reasons = {row["causes"][0]["property"]: row["causes"][0]["reason"] for row in edit["in_place"]}
+    assert "uses 2 EFA interfaces for Lustre in place of 1" in reasons["efa-interfaces"]
+    assert reasons["efa-interfaces"].endswith("write storage.lustre: {client: {efa-interfaces: 1}}")

@@ -288,7 +288,9 @@ def test_the_bucket_of_lifecycle_scripts_has_a_valid_name(orchestrator: str, reg
 def test_a_cluster_of_hyperpod_has_a_hundred_groups(orchestrator: str, most: int) -> None:
     def file(groups: int) -> str:
         lines = "".join(f"  g{number:03}: {{type: g5.xlarge, count: 1}}\n" for number in range(groups))
-        return f"{FILE.replace('hyperpod-slurm', orchestrator).partition('  train')[0]}{lines}"
+        # A queue of Kueue has 64 flavors at most.
+        kai = "kubernetes: {scheduler: kai}\n" if orchestrator == "hyperpod-kubernetes" else ""
+        return f"{FILE.replace('hyperpod-slurm', orchestrator).partition('  train')[0]}{lines}{kai}"
 
     assert len(clusterfile.loads(file(most), "c.yaml").node_groups) == most
     (problem,) = refusals(file(most + 1))

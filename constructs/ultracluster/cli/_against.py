@@ -9,6 +9,7 @@ from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._output import fail, load, misuse
 from ultracluster.cli._rehearse import app_directory
+from ultracluster.cli._remedies import with_remedies
 from ultracluster.cli._synthesis import cdk_cli, synthesise
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
@@ -49,7 +50,7 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
                 str(old), str(new), update_rules=UPDATE_RULES, in_place=IN_PLACE, template_rules=TEMPLATE_RULES
             )
             templates = read_templates(old)
-            report = with_moved_groups(report, cluster, templates)
+            report = with_remedies(with_moved_groups(report, cluster, templates), cluster, templates)
             return with_moved_mounts(report, cluster, templates, read_templates(new))
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

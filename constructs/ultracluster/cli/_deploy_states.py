@@ -15,6 +15,7 @@ from ultracluster.cli._ended_blocks import ended_updates
 from ultracluster.cli._instance_groups import group_counts, under_test, updated_hyperpod, with_other_nodes
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
+from ultracluster.cli._remedies import with_remedies
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import Comparison
@@ -44,7 +45,7 @@ def with_states(
         allow: Names of resources that may be lost.
     """
     deployed = read_templates(sides.deployed)
-    report = with_moved_groups(report, cluster, deployed)
+    report = with_remedies(with_moved_groups(report, cluster, deployed), cluster, deployed)
     broken = [*report.broken, *ended_updates(cluster, report, deployed, now)]
     for name in updated_clusters(report, deployed):
         broken += _read("queues and node groups", list[str](), partial(not_active, name, client, cluster.region))

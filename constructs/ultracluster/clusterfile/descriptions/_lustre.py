@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from ultracluster.catalogue.storage import lustre_quotas
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._lustre import checkpoint, writers
+from ultracluster.clusterfile._lustre import checkpoint, efa_connections, writers
 from ultracluster.planning.lustre import CheckpointTimes, LustreSpec, checkpoint_bytes, checkpoint_times
 
+# Judgement: a cluster may become so many times larger.
+_GROWTH = 2
 # Common model sizes: parameters in 10^9.
 _MODELS = (7, 70, 405)
 
@@ -25,6 +28,7 @@ def file_system_lines(cluster: ClusterFile) -> list[str]:
         *(f"  - {reason}" for reason in plan.reasons),
         f"  - {_gives(spec)}",
         f"  - a checkpoint is written in {', '.join(_checkpoints(cluster, spec))}",
+        *_growth(cluster),
     ]
 
 
@@ -48,6 +52,20 @@ def file_system_facts(cluster: ClusterFile) -> dict[str, Any] | None:
         "quotas_passed": [quota.code for quota in plan.quotas_passed],
         "reasons": list(plan.reasons),
     }
+
+
+def _growth(cluster: ClusterFile) -> list[str]:
+    """Return a line if a further growth of the cluster would change the EFA interfaces of all nodes."""
+    if not cluster.lustre_efa or cluster.lustre_client.efa_interfaces is not None:
+        return []
+    opened = efa_connections(cluster.lustre_client, cluster.efa_clients)
+    each = max((kind.lustre_efa_interfaces or 0 for kind, _ in cluster.efa_clients), default=0)
+    if opened * _GROWTH < lustre_quotas.EFA_CONNECTIONS or each < 2:
+        return []
+    return [
+        f"  - with {each} EFA interfaces, up to {lustre_quotas.EFA_CONNECTIONS // each} nodes fit. If there will be "
+        f"more, write client: {{efa-interfaces: {each // 2}}} or fewer now: another number replaces all nodes"
+    ]
 
 
 def _gives(spec: LustreSpec) -> str:

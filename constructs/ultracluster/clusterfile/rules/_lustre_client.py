@@ -141,7 +141,7 @@ def check_efa_connections(draft: Draft) -> Iterator[Problem]:
     if count > lustre_quotas.EFA_CONNECTIONS:
         message = (
             f"a file system supports {lustre_quotas.EFA_CONNECTIONS:,} EFA connections, and {count:,} nodes need at "
-            f"least one each; write {_efa_key(lustre)}: false, and nodes mount it over TCP"
+            f"least one each; write {_efa_key(lustre)}: false, and nodes mount it over TCP{_if_deployed(lustre)}"
         )
         yield _LIMIT((*_PATH, *_efa_key(lustre).split(".")), message)
 
@@ -152,6 +152,15 @@ def _is_valid(draft: Draft, lustre: Lustre) -> bool:
 
 def _efa_key(lustre: Lustre) -> str:
     return "existing.efa" if lustre.existing else "efa"
+
+
+def _if_deployed(lustre: Lustre) -> str:
+    if lustre.existing:
+        return ""
+    return (
+        ". FSx does not turn EFA off: for a file system that is deployed, put nodes into a second cluster, or groups "
+        "into another zone, where they mount it over TCP"
+    )
 
 
 def _check_reach(draft: Draft, lustre: Lustre) -> Iterator[Problem]:
@@ -204,7 +213,8 @@ def warn_efa(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             f"connections to the file system, which supports {lustre_quotas.EFA_CONNECTIONS:,}: so a node uses "
             f"{each} EFA "
             f"interface{'s' if each > 1 else ''} for it, and is slower; write client: {{efa-interfaces: {each}}} if "
-            "that is right, or make a second file system for the rest",
+            "that is right, or make a second file system for the rest. Without it, another number of nodes may change "
+            "this, which replaces all nodes",
         )
     no_driver = [group.section for group in near if _needs_driver(group) and lustre.client.gpudirect_storage]
     if no_driver and cluster.traits.own_instances:
