@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,17 @@ import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 from typer.testing import CliRunner
 
-from cdk_rehearsal.guard import compare
+from cdk_rehearsal.guard import Cause, Fate, Finding, compare
 from support import ROOT
 from support.clusterfile_data import private_with_directory
 from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.cli import _against, app
 from ultracluster.cli._moved_mounts import with_moved_mounts
+from ultracluster.cli._remedies import with_remedies
 
 OLD = ROOT / "examples" / "slurm-private.yaml"
+PCS = "AWS::PCS::ComputeNodeGroup"
 Check = Callable[..., Any]
 
 
@@ -175,3 +178,24 @@ def test_the_keys_that_keep_controller_and_interfaces_are_named(check: Check, tm
     reasons = {row["causes"][0]["property"]: row["causes"][0]["reason"] for row in edit["in_place"]}
     assert "uses 2 EFA interfaces for Lustre in place of 1" in reasons["efa-interfaces"]
     assert reasons["efa-interfaces"].endswith("write storage.lustre: {client: {efa-interfaces: 1}}")
+
+
+@pytest.mark.parametrize(("deployed", "named"), [(100, False), (130, True)])
+def test_types_with_other_interfaces_are_counted_as_they_are(deployed: int, named: bool) -> None:
+    """100 nodes with 8 interfaces and 10 with 16 open 960 connections of 1,024, so that no node has fewer."""
+    text = SLURM.replace("count: 4", "count: 100").replace("4 GB/s", "40 GB/s")
+    text = text.replace("nodes:\n", "nodes:\n  more: {type: p6-b300.48xlarge, count: 10, capacity: on-demand}\n")
+    cluster = clusterfile.loads(text.replace("us-east-2", "us-west-2").replace("use2", "usw2"), "c.yaml")
+    assert {kind.lustre_efa_interfaces for kind, _ in cluster.efa_clients} == {8, 16, None}
+    resources = {
+        name: {
+            "Type": PCS,
+            "Properties": {"Name": name, "ScalingConfiguration": {"MaxInstanceCount": count}},
+        }
+        for name, count in (("train", deployed), ("more", 10), ("login", 1))
+    }
+    cause = Cause(fate=Fate.DRAINED, property="CustomLaunchTemplate", reason="another boot script")
+    group = Finding(stack="llama-Compute", logical_id="train", type=PCS, holds="its nodes run jobs", causes=(cause,))
+    report = replace(compare({"Resources": {}}, {"Resources": {}}), nodes=(group,))
+    after = with_remedies(report, cluster, {"llama-Compute": {"Resources": resources}})
+    assert bool(after.in_place) is named

@@ -10,6 +10,7 @@ from ultracluster.cli._deploy_check import Templates, properties_of
 
 if TYPE_CHECKING:
     from cdk_rehearsal.guard import Finding, Report
+    from ultracluster.catalogue.ec2 import InstanceType
     from ultracluster.clusterfile import ClusterFile
 
 _CLUSTER, _SIZE = "AWS::PCS::Cluster", "Size"
@@ -54,19 +55,20 @@ def _sized(finding: "Finding", cluster: "ClusterFile", deployed: Templates) -> "
 def _interfaces(report: "Report", cluster: "ClusterFile", deployed: Templates) -> "Iterator[Finding]":
     """Yield a finding if the number of nodes changes the EFA interfaces that each uses for the file system."""
     from cdk_rehearsal.guard import Cause, Fate, Finding
+    from ultracluster.clusterfile import lustre_client
 
     lustre = cluster.storage.lustre
     if lustre is None or not cluster.lustre_efa or lustre.client.efa_interfaces is not None:
         return
     changed = [finding for finding in report.nodes if finding.type in _GROUPS and finding.fate is not Fate.DELETED]
     usual = max((kind.lustre_efa_interfaces or 0 for kind, _ in cluster.efa_clients), default=0)
-    nodes = _nodes(cluster, deployed)
-    if not changed or not usual or not nodes:
+    if not changed or not usual or not (nodes := _nodes(cluster, deployed)):
         return
-    before = min(usual, max(1, lustre_quotas.EFA_CONNECTIONS // nodes))
-    after = cluster.lustre_client.efa_interfaces or usual
-    if before == after:
+    # None for as many as AWS's tool sets up.
+    old, new = (lustre_client(lustre, it).efa_interfaces for it in (nodes, cluster.efa_clients))
+    if old == new:
         return
+    before, after = old or usual, new or usual
     text = (
         f"a node uses {after} EFA interfaces for Lustre in place of {before}, because all nodes share "
         f"{lustre_quotas.EFA_CONNECTIONS:,} connections: that replaces the nodes of all groups with EFA"
@@ -82,18 +84,17 @@ def _interfaces(report: "Report", cluster: "ClusterFile", deployed: Templates) -
     )
 
 
-def _nodes(cluster: "ClusterFile", deployed: Templates) -> int:
-    """Return the deployed nodes that use EFA for the file system; those of a group that left the file count."""
-    near = {
-        group.name: group.zone == cluster.lustre_zone and bool(group.instance_type.lustre_efa_interfaces)
-        for group in cluster.node_groups
-    }
-    count = sum(group.count for group in cluster.node_groups if group.elastic and near[group.name])
+def _nodes(cluster: "ClusterFile", deployed: Templates) -> "list[tuple[InstanceType, int]]":
+    """Return types and numbers of the deployed nodes near the file system; a group that left the file had EFA."""
+    groups = {group.name: group for group in cluster.node_groups}
+    near = {name for name, group in groups.items() if group.zone == cluster.lustre_zone}
+    result = [(group.instance_type, group.count) for group in groups.values() if group.elastic and group.name in near]
+    most = max((kind for kind, _ in cluster.efa_clients), key=lambda kind: kind.lustre_efa_interfaces or 0)
     for template in deployed.values():
         for resource in template.get("Resources", {}).values():
-            name, scaling, most = _GROUPS.get(resource.get("Type"), ("", "", ""))
+            key, scaling, limit = _GROUPS.get(resource.get("Type"), ("", "", ""))
             properties = resource.get("Properties") or {}
-            if name and near.get(str(properties.get(name)), properties.get(name) not in ("login", "system")):
-                number = (properties.get(scaling) or {}).get(most)
-                count += number if isinstance(number, int) else 0
-    return count
+            name, count = str(properties.get(key)), (properties.get(scaling) or {}).get(limit)
+            if key and isinstance(count, int) and name not in ("login", "system", *(groups.keys() - near)):
+                result.append((groups[name].instance_type if name in groups else most, count))
+    return result

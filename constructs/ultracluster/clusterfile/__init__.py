@@ -15,6 +15,7 @@ from ultracluster.clusterfile._loading import load as load
 from ultracluster.clusterfile._loading import loads as loads
 from ultracluster.clusterfile._loading import locate as locate
 from ultracluster.clusterfile._loading import variant as variant
+from ultracluster.clusterfile._lustre import lustre_client as lustre_client
 from ultracluster.clusterfile._node_group import NodeGroup as NodeGroup
 from ultracluster.clusterfile._orchestrators import orchestrators as orchestrators
 from ultracluster.clusterfile._perimeter import perimeter_members as perimeter_members
