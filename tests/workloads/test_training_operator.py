@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from support import ROOT
 from support.kubernetes_data import cluster, nodes
-from ultracluster.clusterfile import ClusterFile, loads
+from ultracluster.catalogue.ec2 import instance_type
+from ultracluster.clusterfile import ClusterFile, ClusterFileError, loads
 from ultracluster.kubernetes import PYTHON, platform, platform_of
 from ultracluster.workloads import IMAGES, job_files, workload_files
 from ultracluster.workloads._training_operator import pytorch_job
@@ -134,8 +135,12 @@ def test_without_the_operator_jobs_are_jobsets_on_healthy_nodes() -> None:
     assert pod["nodeSelector"]["sagemaker.amazonaws.com/node-health-status"] == "Schedulable"
 
 
+WITHOUT_CHECKPOINTS = EXAMPLE.replace("hyperpod: {checkpoint-memory: 40}\n", "")
+
+
 def elastic(**settings: str) -> dict[str, Any]:
-    (file,) = workload_files(with_operator(), "elastic", settings=settings)
+    text = WITHOUT_CHECKPOINTS.replace("kubernetes:\n", f"kubernetes:\n  add-ons: {{{OPERATOR}: default}}\n")
+    (file,) = workload_files(loads(text, "lyra.yaml"), "elastic", settings=settings)
     return objects(file.text)[0]
 
 
@@ -155,7 +160,26 @@ def test_an_elastic_job_has_no_more_nodes_at_least_than_at_most() -> None:
 
 def test_elastic_jobs_need_the_operator() -> None:
     with pytest.raises(ValueError, match="elastic has no form for Kubernetes without the training operator"):
-        workload_files(loads(EXAMPLE, "lyra.yaml"), "elastic")
+        workload_files(loads(WITHOUT_CHECKPOINTS, "lyra.yaml"), "elastic")
+
+
+@pytest.mark.parametrize("name", ["elastic", "checkpointless"])
+def test_aws_excludes_tiered_checkpoints_from_elastic_and_checkpointless_jobs(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} has no form for Kubernetes with managed tiered checkpoints"):
+        workload_files(with_operator(), name)
+    assert f"train/{name}.yaml" not in {file.path for file in job_files(with_operator())}
+
+
+def test_pods_leave_the_memory_of_tiered_checkpoints() -> None:
+    def memory(text: str) -> int:
+        text = text.replace("kubernetes:\n", f"kubernetes:\n  add-ons: {{{OPERATOR}: default}}\n")
+        pod = job(loads(text, "lyra.yaml"))["spec"]["replicaSpecs"][0]["template"]["spec"]
+        return int(pod["containers"][0]["resources"]["limits"]["memory"].removesuffix("Mi"))
+
+    of_node = instance_type("p6e-gb200.36xlarge").memory_gib * 1024
+    assert memory(WITHOUT_CHECKPOINTS) - memory(EXAMPLE) == pytest.approx(0.4 * of_node, abs=1)
+    with pytest.raises(ClusterFileError, match=r"hyperpod\.checkpoint-memory: 95 % for checkpoints leaves pods on"):
+        loads(EXAMPLE.replace("checkpoint-memory: 40", "checkpoint-memory: 95"), "lyra.yaml")
 
 
 HOPPER = f"""

@@ -9,6 +9,7 @@ from ultracluster.kubernetes._charts import CHARTS
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import HEALTH, Platform
 from ultracluster.kubernetes._release import CHART
+from ultracluster.kubernetes._resources import node_resources
 from ultracluster.kubernetes._teams import shares
 from ultracluster.rules import Refusal, shared
 
@@ -19,6 +20,8 @@ _DRA_FROM = 34
 # A pod has its own root, so /home is free; these are not.
 _TAKEN_PATHS = ("/dev", "/proc", "/sys", "/etc", "/usr", "/bin", "/lib", "/tmp", "/var")
 _PATH = re.compile(r"(/[A-Za-z0-9._-]+)+", re.ASCII)
+# Kubernetes does not enforce a limit of 0. A pod next to a launcher has 2 GiB less.
+_LEAST_POD_MIB = 4_096
 _PLATFORM = shared("kubernetes-platform")
 
 #: An error of a `Platform`: attributes and names down to the value, and the message.
@@ -28,7 +31,7 @@ LocatedError = tuple[tuple[str, ...], str]
 def platform_problems(platform: Platform) -> list[LocatedError]:
     """Return all errors of a platform; empty if it is valid."""
     problems = [*_names(platform), *_shares(platform), *_efa(platform), *_gpus(platform), *_elastic(platform)]
-    problems += _selectors(platform)
+    problems += [*_selectors(platform), *_memory(platform)]
     for name, version in _versions(platform):
         problems += [(("versions", name), problem) for problem in bad_version(name, version, platform.nodes)]
     return problems
@@ -74,6 +77,15 @@ def _names(platform: Platform) -> Iterator[LocatedError]:
         if name not in known:
             message = f"{name[:70]!r} is no release of this library's; known are {', '.join(known)}"
             yield ("versions", name), message
+
+
+def _memory(platform: Platform) -> Iterator[LocatedError]:
+    for group in platform.nodes:
+        if group.checkpoint_percent and node_resources(group).memory_mib < _LEAST_POD_MIB:
+            message = (
+                f"{group.checkpoint_percent} % for checkpoints leaves pods on {group.name} less than 4 GiB of memory"
+            )
+            yield ("checkpoint_percent",), message
 
 
 def _shares(platform: Platform) -> Iterator[LocatedError]:

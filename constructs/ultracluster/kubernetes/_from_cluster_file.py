@@ -74,6 +74,7 @@ def platform_of(
                 image=group.image.id if group.elastic and group.image else None,
                 type_label=f"{traits.type_prefix}{group.instance_type.name}",
                 healthy=dict(traits.healthy) if group.gpus and not group.elastic else {},
+                checkpoint_percent=cluster.hyperpod.checkpoint_memory or 0,
             )
             for group in cluster.node_groups
         ),
@@ -159,6 +160,8 @@ def _path(where: tuple[str, ...], sections: Mapping[str, str]) -> Path:
             return ("storage",)
         case ("versions", name):
             return ("kubernetes", "charts", name)
+        case ("checkpoint_percent",):
+            return ("hyperpod", "checkpoint-memory")
         case ("kubernetes",):
             return ("kubernetes", "version")
         case _:

@@ -54,6 +54,7 @@ class PlatformNodes:
         ultraserver: UltraServer type of its nodes, or None.
         type_label: Label of its nodes with their instance type. By default, the name of the type.
         healthy: Labels of nodes that passed the checks of their service, which jobs select.
+        checkpoint_percent: Percentage of the memory that HyperPod's managed tiered checkpoints use. By default, 0.
 
     Raises:
         ValueError: If an argument is not valid, with all errors.
@@ -74,6 +75,7 @@ class PlatformNodes:
     ultraserver: UltraServer | None = None
     type_label: str | None = None
     healthy: Mapping[str, str] = field(default_factory=dict)
+    checkpoint_percent: int = 0
 
     def __post_init__(self) -> None:
         """Validate the group."""

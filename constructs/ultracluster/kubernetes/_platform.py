@@ -100,6 +100,11 @@ class Platform:
         """Groups whose nodes have GPUs."""
         return tuple(group for group in self.nodes if group.instance_type.gpus)
 
+    @property
+    def tiered_checkpoints(self) -> bool:
+        """True if HyperPod's managed tiered checkpoints use memory of the nodes."""
+        return any(group.checkpoint_percent for group in self.nodes)
+
     def efa_way(self, group: PlatformNodes) -> EfaWay | None:
         """Return the allocation of a group's EFA devices, or None without EFA."""
         return (group.efa or self.efa) if group.instance_type.supports_efa else None

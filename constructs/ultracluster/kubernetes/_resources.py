@@ -73,7 +73,8 @@ def node_resources(group: PlatformNodes) -> NodeResources:
     pages = huge_pages(record) * _PAGE_MIB
     millis = record.vcpus * 1000 - _FIRST_CORES_MILLIS - max(0, record.vcpus - 4) * _FURTHER_CORE_MILLIS
     pods = _MAX_PODS_LARGE if record.vcpus > _LARGE_VCPUS else _MAX_PODS_SMALL
-    kept = record.memory_gib * 1024 * _KEPT_OF_MEMORY + _RESERVED_MIB + _RESERVED_MIB_PER_POD * pods + _EVICTION_MIB
+    share = _KEPT_OF_MEMORY + group.checkpoint_percent / 100
+    kept = record.memory_gib * 1024 * share + _RESERVED_MIB + _RESERVED_MIB_PER_POD * pods + _EVICTION_MIB
     return NodeResources(
         cores=max(0, int(millis // 1000) - _DAEMONS_CORES),
         memory_mib=max(0, int(record.memory_gib * 1024 - kept) - pages - _DAEMONS_MIB),

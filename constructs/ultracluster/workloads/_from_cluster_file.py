@@ -93,9 +93,12 @@ def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, giv
     forms = kubernetes_forms(workload, platform)
     if not forms:
         known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row, platform))
-        needs = ""
-        if kubernetes_forms(workload, replace(platform, training_operator=True)):
+        needs, operated = "", replace(platform, training_operator=True)
+        plain = replace(operated, nodes=tuple(replace(group, checkpoint_percent=0) for group in platform.nodes))
+        if kubernetes_forms(workload, operated):
             needs = f" without the training operator of HyperPod: write {_OPERATOR}"
+        elif platform.tiered_checkpoints and kubernetes_forms(workload, plain):
+            needs = " with managed tiered checkpoints, which AWS excludes: remove hyperpod: {checkpoint-memory}"
         raise refused(f"{workload.name} has no form for Kubernetes{needs}; {known} have one")
     nodes = groups[_group("group", group, list(groups))]
     room = _room_of_nodes(cluster, platform, nodes)

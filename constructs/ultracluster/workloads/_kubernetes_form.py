@@ -70,6 +70,15 @@ def _nccl_title(group: PlatformNodes, nodes: int) -> str:
     return f"NCCL's all-reduce on nodes of {group.name}, with {floor}{'' if 'GB' in floor else ' is published'}"
 
 
+def _without_tiered_checkpoints(platform: Platform) -> bool:
+    """Return True for a platform with the training operator alone.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-checkpointless-considerations.html and
+    sagemaker-eks-elastic-training.html (read 2026-11-27)
+    """
+    return platform.training_operator and not platform.tiered_checkpoints
+
+
 def gpus_of(group: PlatformNodes, nodes: int) -> str:
     """Return the GPUs of a job, for the first line of its file."""
     return f"{nodes * group.instance_type.gpus:,} GPUs of {group.name}"
@@ -129,7 +138,7 @@ ELASTIC_JOB = KubernetesForm(
     kind="HyperPodPyTorchJob",
     title=lambda group, nodes: f"elastic pre-training on at most {gpus_of(group, nodes)}",
     objects=partial(pytorch_job, elastic=True),
-    applies=lambda platform: platform.training_operator,
+    applies=_without_tiered_checkpoints,
     settings=(*_TRAINING, "min_nodes", "name"),
     container="hyperpod-agent",
     writes=True,
@@ -140,7 +149,7 @@ CHECKPOINTLESS_JOB = KubernetesForm(
     title=lambda group, nodes: f"checkpointless training on {gpus_of(group, nodes)}",
     objects=checkpointless_job,
     nodes=checkpointless_nodes,
-    applies=lambda platform: platform.training_operator,
+    applies=_without_tiered_checkpoints,
     for_group=runs_checkpointless,
     settings=(*_TRAINING, "name"),
     on_shared=True,

@@ -66,8 +66,8 @@ _ROWS = (
     Workload(
         name="checkpointless",
         summary="pre-training of Llama 3 70B in which failed processes recover from the memory of others",
-        needs="HyperPod's training operator 1.2; P5 or P5e nodes, a multiple of 8; a shared file system with the data; "
-        "another program needs AWS's package hyperpod_checkpointless_training",
+        needs="HyperPod's training operator 1.2; no managed tiered checkpoints; P5 or P5e nodes, a multiple of 8; a "
+        "shared file system with the data; another program needs AWS's package hyperpod_checkpointless_training",
         forms=(CHECKPOINTLESS_JOB,),
     ),
     Workload(
