@@ -150,6 +150,7 @@ def test_an_elastic_job_is_valid_by_the_model_of_aws_and_has_its_limits(model: A
     model.model_validate(spec, by_name=True, by_alias=False)
     policy, (replica,) = spec["elasticPolicy"], spec["replicaSpecs"]
     assert (policy["minReplicas"], policy["maxReplicas"], replica["maxReplicas"]) == (4, 16, 16)
+    assert replica["replicas"] == 4, "Kueue admits the first replicas as a whole"
     assert elastic()["spec"]["elasticPolicy"]["minReplicas"] == 1
 
 

@@ -94,8 +94,10 @@ def pytorch_job(
     pod = with_checkpoints(platform, group, with_reporting(pod, group), name)
     # A job that changes its size has no whole number of pieces.
     pieces = {} if elastic else slices(platform, group, requested)
+    # Kueue admits the first replicas as a whole, so an elastic job starts with the fewest, and grows.
+    first = given.min_nodes if elastic else requested
     created, allowed = operated(
-        platform, group, team, name=name, nodes=requested, pod=pod, annotations={**pieces, **metrics_port()}
+        platform, group, team, name=name, nodes=first, pod=pod, annotations={**pieces, **metrics_port()}
     )
     spec = created["spec"]
     if program[0] == TRAINING:
