@@ -199,3 +199,21 @@ def test_types_with_other_interfaces_are_counted_as_they_are(deployed: int, name
     report = replace(compare({"Resources": {}}, {"Resources": {}}), nodes=(group,))
     after = with_remedies(report, cluster, {"llama-Compute": {"Resources": resources}})
     assert bool(after.in_place) is named
+
+
+def test_a_renamed_group_of_eks_waits_for_the_instances_of_its_reservation(check: Check, tmp_path: Path) -> None:
+    text = KUBERNETES.replace("on-demand", "{reservation: cr-0123456789abcdef0, kind: odcr, instances: 4}")
+    (tmp_path / "old.yaml").write_text(text)
+    (tmp_path / "edit.yaml").write_text(text.replace("train:", "next:"))
+    (line,) = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]["broken"]
+    assert line.startswith("eks-reservation-taken: next is new in the reservation of llama-Compute/trainNodeGroup")
+    (tmp_path / "edit.yaml").write_text(text.replace("train:", "next:").replace("instances: 4", "instances: 8"))
+    assert not json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]["broken"]
+
+
+def test_the_type_of_login_nodes_has_its_own_reason(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text(SLURM)
+    (tmp_path / "edit.yaml").write_text(f"{SLURM}slurm: {{login: {{type: c7i.4xlarge}}}}\n")
+    edit = json.loads(check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"), "--json").stdout)["edit"]
+    (login,) = (row for row in edit["findings"] if row["logical_id"].lower().startswith("login"))
+    assert "keep slurm.login.type" in login["causes"][0]["reason"]

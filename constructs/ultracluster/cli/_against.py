@@ -1,6 +1,7 @@
 """`ultracluster check --against`: what an edit of a cluster file does to data and nodes, without an account."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from ultracluster.cli._output import fail, load, misuse
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._remedies import with_remedies
 from ultracluster.cli._synthesis import cdk_cli, synthesise
+from ultracluster.cli._taken_reservations import taken_reservations
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
@@ -51,6 +53,9 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
             )
             templates = read_templates(old)
             report = with_remedies(with_moved_groups(report, cluster, templates), cluster, templates)
-            return with_moved_mounts(report, cluster, templates, read_templates(new))
+            assembled = read_templates(new)
+            taken = taken_reservations(report, cluster, templates, assembled)
+            report = replace(report, broken=(*report.broken, *taken))
+            return with_moved_mounts(report, cluster, templates, assembled)
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

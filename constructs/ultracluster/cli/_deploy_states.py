@@ -16,6 +16,7 @@ from ultracluster.cli._instance_groups import group_counts, under_test, updated_
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._remedies import with_remedies
+from ultracluster.cli._taken_reservations import taken_reservations
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import Comparison
@@ -53,6 +54,7 @@ def with_states(
     nodes = _read("node groups of EKS", unknown, partial(sizes, deployed, client, cluster.region))
     broken += updates_with_nodes(report, deployed, nodes)
     assembled = read_templates(sides.assembled)
+    broken += taken_reservations(report, cluster, deployed, assembled)
     counts = dict[tuple[str, str], dict[str, int]]()
     for place, name in updated_hyperpod(report, deployed).items():
         counts[place] = _read("instance groups of HyperPod", {}, partial(group_counts, name, client, cluster.region))

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 _CLUSTER, _SIZE = "AWS::PCS::Cluster", "Size"
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_cng_update.html (read 2026-11-27)
+_LOGIN = (
+    "changes, and AWS PCS changes neither the instance type nor the name of a node group; the group of the login nodes "
+    "is always called login: keep slurm.login.type"
+)
 # Type of a node group -> properties with its name, and with its number of nodes.
 _GROUPS = {
     "AWS::PCS::ComputeNodeGroup": ("Name", "ScalingConfiguration", "MaxInstanceCount"),
@@ -29,7 +34,7 @@ def with_remedies(report: "Report", cluster: "ClusterFile", deployed: Templates)
         cluster: Cluster file.
         deployed: Templates that are deployed.
     """
-    findings = tuple(_sized(finding, cluster, deployed) for finding in report.findings)
+    findings = tuple(_login(_sized(finding, cluster, deployed), deployed) for finding in report.findings)
     return replace(report, findings=findings, in_place=(*report.in_place, *_interfaces(report, cluster, deployed)))
 
 
@@ -49,6 +54,16 @@ def _sized(finding: "Finding", cluster: "ClusterFile", deployed: Templates) -> "
         replace(cause, reason=f"{cause.reason}; {remedy}") if cause.property == _SIZE else cause
         for cause in finding.causes
     )
+    return replace(finding, causes=causes)
+
+
+def _login(finding: "Finding", deployed: Templates) -> "Finding":
+    from cdk_rehearsal.guard import Fate
+
+    group = properties_of(deployed, finding.stack, finding.logical_id)
+    if finding.type != "AWS::PCS::ComputeNodeGroup" or group.get("Name") != "login":
+        return finding
+    causes = tuple(replace(cause, reason=_LOGIN) if cause.fate is Fate.REFUSED else cause for cause in finding.causes)
     return replace(finding, causes=causes)
 
 

@@ -12,10 +12,14 @@ from ultracluster.cli._ended_blocks import CAPACITY_ENDED
 from ultracluster.cli._instance_groups import HYPERPOD_CHECKS
 from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import JsonOption, print_json
+from ultracluster.cli._taken_reservations import EKS_RESERVATION_TAKEN
 from ultracluster.rules import Rule, registered
 
 #: Reasons for which `deploy` and `diff` refuse an update that the guard accepts.
-DEPLOY_CHECKS = (CAPACITY_ENDED, COMPUTE_STACK_MOVED, EKS_BLOCK_NODES, HYPERPOD_CHECKS, PCS_NOT_ACTIVE)
+DEPLOY_CHECKS = (
+    *(CAPACITY_ENDED, COMPUTE_STACK_MOVED, EKS_BLOCK_NODES, EKS_RESERVATION_TAKEN, HYPERPOD_CHECKS),
+    PCS_NOT_ACTIVE,
+)
 
 
 def construct_rules() -> list[Rule]:
