@@ -178,6 +178,7 @@ def test_teams_have_quotas_and_tasks_priorities() -> None:
     policy = properties(result, "AWS::SageMaker::ClusterSchedulerConfig")
     assert policy["SchedulerConfig"] == {
         "FairShare": "Enabled",
+        "IdleResourceSharing": "Enabled",
         "PriorityClasses": [{"Name": "training", "Weight": 90}],
     }
     quota = properties(result, "AWS::SageMaker::ComputeQuota")

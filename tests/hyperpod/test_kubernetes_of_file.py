@@ -372,6 +372,11 @@ def test_teams_have_quotas_of_task_governance_before_the_platform(governed: Mapp
         "language": [{"InstanceType": "ml.p6e-gb200.36xlarge", "Count": 12}],
         "vision": [{"InstanceType": "ml.p6e-gb200.36xlarge", "Count": 6}],
     }
+    limits = {
+        team: resources[id]["Properties"]["ComputeQuotaConfig"]["ResourceSharingConfig"].get("BorrowLimit")
+        for team, id in quotas.items()
+    }
+    assert limits == {"language": None, "vision": 200}, "each may have all nodes: 50 % is the default"
     (policy,) = of_type(resources, "AWS::SageMaker::ClusterSchedulerConfig")
     add_on = add_ons(resources)["amazon-sagemaker-hyperpod-taskgovernance"]
     assert add_on in resources[policy]["DependsOn"]

@@ -22,6 +22,12 @@ def test_each_gang_is_a_job_set_in_the_queue_of_its_team(files: Mapping[str, Job
     assert not [path for path, file in files.items() if "kind: TrainJob\n" in file.text]
 
 
+def test_pods_request_no_resource_that_queues_of_the_service_do_not_cover(files: Mapping[str, JobFile]) -> None:
+    """Kueue admits none of them otherwise: "resource hugepages-2Mi unavailable in ClusterQueue"."""
+    assert not [path for path, file in files.items() if "hugepages-2Mi: " in file.text]
+    assert any("hugepages-2Mi: " in file.text for file in job_files(load(str(ROOT / "examples" / "eks-512-gpus.yaml"))))
+
+
 @pytest.mark.parametrize("name", ["torchtitan", "megatron", "finetune"])
 def test_torchrun_gets_the_nodes_from_its_command(files: Mapping[str, JobFile], name: str) -> None:
     (job,) = (item for item in yaml.safe_load_all(files[f"train/{name}.yaml"].text) if item["kind"] == "JobSet")

@@ -40,6 +40,9 @@ from ultracluster.planning.capacity import Image
 from ultracluster.security import acknowledge_accepted
 from ultracluster.storage import Storage
 
+# Percentage of its nodes that a team borrows:
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ResourceSharingConfig.html (read 2026-11-27)
+_BORROWED_BY_DEFAULT = 50
 # The two priority classes of every platform, of the weights that the service takes.
 _PRIORITIES = {"production": 100, "research": 10}
 
@@ -246,11 +249,25 @@ class HyperPodKubernetesCluster(KubernetesCluster):
 def _quotas(cluster: ClusterFile) -> dict[str, TeamQuota]:
     """Return the nodes of each team by type, as the platform shares them."""
     platform = platform_of(cluster)
+    working: Counter[str] = Counter()
+    for group in platform.nodes:
+        working[group.instance_type.name] += group.working
     quotas = {}
     for team in platform.teams:
         nodes: Counter[str] = Counter()
         for group in platform.nodes:
             nodes[group.instance_type.name] += shares(platform.teams, group)[team.name]
         name = team.name.removeprefix(hyperpod_kubernetes.TEAM_NAMESPACE.format(""))
-        quotas[name] = TeamQuota(nodes=dict(nodes), sharing="LendAndBorrow" if team.borrow else "Lend")
+        quotas[name] = TeamQuota(
+            nodes=dict(nodes),
+            sharing="LendAndBorrow" if team.borrow else "Lend",
+            borrow_limit=_borrow_limit(nodes, working) if team.borrow else None,
+        )
     return quotas
+
+
+def _borrow_limit(nodes: Mapping[str, int], working: Mapping[str, int]) -> int | None:
+    """Return the percentage of its nodes that a team borrows to have all of their types, or None for the default."""
+    percents = [-(-100 * (working[name] - count) // count) for name, count in nodes.items() if count]
+    percent = max(percents, default=0)
+    return min(percent, hyperpod_kubernetes.BORROW_LIMITS[-1]) if percent > _BORROWED_BY_DEFAULT else None

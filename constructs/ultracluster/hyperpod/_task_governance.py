@@ -79,8 +79,8 @@ class TeamQuota:
 class HyperPodTaskGovernance(Construct):
     """Priority classes of a HyperPod cluster, and quotas of the teams that share its nodes.
 
-    It needs the EKS add-on `amazon-sagemaker-hyperpod-taskgovernance`, which brings Kueue: the service refuses it
-    before the webhook of Kueue answers.
+    Teams also borrow nodes that no quota has. It needs the EKS add-on `amazon-sagemaker-hyperpod-taskgovernance`, which
+    brings Kueue: the service refuses it before the webhook of Kueue answers.
 
     Args:
         cluster_arn: ARN of the HyperPod cluster.
@@ -128,7 +128,7 @@ class HyperPodTaskGovernance(Construct):
             cluster_arn=cluster_arn,
             name=name,
             scheduler_config=l1.CfnClusterSchedulerConfig.SchedulerConfigProperty(
-                fair_share="Enabled", priority_classes=classes or None
+                fair_share="Enabled", idle_resource_sharing="Enabled", priority_classes=classes or None
             ),
         )
         _accept_unknown_type(self.policy)
