@@ -266,7 +266,7 @@ def test_the_inference_operator_has_its_roles_bucket_and_cluster_before_it(opera
     assert passed["Resource"] in operator["Fn::Join"][1]
     assert passed["Condition"] == {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
     # https://github.com/kubernetes-sigs/aws-load-balancer-controller, docs/install/iam_policy.json
-    assert "elasticloadbalancing:SetWebAcl" in json.dumps(statements)
+    assert "elasticloadbalancing:SetWebACL" in json.dumps(statements)
     assert [id for id in waits if id.startswith("PlatformWait")]
     required = {"cert-manager", "aws-mountpoint-s3-csi-driver", "aws-fsx-csi-driver", "metrics-server"}
     assert required <= {*add_ons(operated["lyra-Compute"])}

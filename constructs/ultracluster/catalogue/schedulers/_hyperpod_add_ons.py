@@ -201,7 +201,7 @@ LOAD_BALANCER: Annotated[tuple[Permission, ...], Stated(_SETUP, columns="stateme
     Permission(
         actions={
             "elasticloadbalancing": "CreateListener DeleteListener CreateRule DeleteRule ModifyListener ModifyRule "
-            "AddListenerCertificates RemoveListenerCertificates SetRulePriorities SetWebAcl"
+            "AddListenerCertificates RemoveListenerCertificates SetRulePriorities SetWebACL"
         }
     ),
     Permission(
