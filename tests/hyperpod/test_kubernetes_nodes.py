@@ -5,6 +5,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_eks_v2 as eks_v2
 from aws_cdk.assertions import Template
 from botocore.session import get_session
 
@@ -166,6 +167,30 @@ def test_refuses_settings_of_kubernetes_on_nodes_of_slurm() -> None:
 def test_refuses_a_restricted_group_with_half_a_file_system() -> None:
     with pytest.raises(Refusal, match="must be given together"):
         hyperpod.HyperPodRestrictedGroup(name="nova", instance_type="p5.48xlarge", count=1, lustre_gib=1200)
+
+
+def test_inference_uses_the_provider_that_the_account_has_for_the_issuer() -> None:
+    """IAM refuses a second one for a URL with EntityAlreadyExists."""
+
+    def created(**more: Any) -> Template:
+        parent = stack()
+        hyperpod.HyperPodInferenceAddOn(
+            parent,
+            "Inference",
+            cluster=eks_v2.Cluster.from_cluster_attributes(parent, "Plane", cluster_name="llama"),
+            issuer_url="https://oidc.eks.us-east-2.amazonaws.com/id/0123456789ABCDEF",
+            hyperpod_cluster_arn=HYPERPOD,
+            **more,
+        )
+        return Template.from_stack(parent)
+
+    arn = "arn:aws:iam::123456789012:oidc-provider/oidc.eks.us-east-2.amazonaws.com/id/0123456789ABCDEF"
+    existing = created(provider_arn=arn)
+    existing.resource_count_is("AWS::IAM::OIDCProvider", 0)
+    assert arn in str(existing.find_resources("AWS::IAM::Role"))
+    created().resource_count_is("AWS::IAM::OIDCProvider", 1)
+    with pytest.raises(Refusal, match="provider_arn must be"):
+        created(provider_arn="oidc.eks.us-east-2.amazonaws.com")
 
 
 def test_teams_have_quotas_and_tasks_priorities() -> None:

@@ -29,21 +29,23 @@ _BALANCER_REASON = (
 class HyperPodInferenceAddOn(Construct):
     """Operator of HyperPod that deploys models behind load balancers, with KEDA and a load balancer controller.
 
-    Its pods take their roles by an OpenID Connect provider of the EKS cluster, which it creates: the add-on has no Pod
-    Identity. Certificates of its endpoints are in a bucket of its own. It needs the add-ons of
+    Its pods take their roles by an OpenID Connect provider of the EKS cluster: the add-on has no Pod Identity.
+    Certificates of its endpoints are in a bucket of its own. It needs the add-ons of
     `catalogue.schedulers.hyperpod_add_ons.INFERENCE_REQUIRES`, and tags of the subnets of its load balancers.
 
     Args:
         cluster: EKS cluster of the add-on.
-        issuer_url: URL of its OpenID Connect issuer, which no provider of the account has yet.
+        issuer_url: URL of its OpenID Connect issuer.
         hyperpod_cluster_arn: ARN of the HyperPod cluster.
+        provider_arn: ARN of the OpenID Connect provider of the account for this issuer, of which IAM has one at most.
+            Default: a new one.
         workspace: Prometheus workspace by whose metrics models are scaled. Default: by metrics of CloudWatch only.
         role: Role of the operator, which its service account and SageMaker may assume, and which may pass itself to
             SageMaker. Default: a new one.
         version: Version. Default: the default of EKS when the add-on is created.
 
     Raises:
-        Refusal: If the ARN is not that of a HyperPod cluster.
+        Refusal: If an ARN or the URL is not valid. All reasons at once.
 
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html (read
     2026-11-25)
@@ -58,6 +60,7 @@ class HyperPodInferenceAddOn(Construct):
         cluster: eks.ICluster | IEksCluster,
         issuer_url: str,
         hyperpod_cluster_arn: str,
+        provider_arn: str | None = None,
         workspace: IPrometheusWorkspace | None = None,
         role: iam.IRole | None = None,
         version: str | None = None,
@@ -65,13 +68,18 @@ class HyperPodInferenceAddOn(Construct):
         super().__init__(scope, id)
         form = "arn:aws:sagemaker:REGION:ACCOUNT:cluster/ID"
         problems = [*arn_problem("hyperpod_cluster_arn", hyperpod_cluster_arn, form)]
+        if provider_arn is not None and known(provider_arn) and ":oidc-provider/" not in provider_arn:
+            form = "arn:aws:iam::ACCOUNT:oidc-provider/ISSUER"
+            problems.append(f"provider_arn must be an ARN such as {form}, got {provider_arn[:120]!r}")
         if known(issuer_url) and not issuer_url.startswith("https://"):
             problems.append(f"issuer_url must begin with https://, got {issuer_url[:120]!r}")
         if problems:
             raise Refusal(self, problems)
         parent = Construct(self, "Access")
-        provider = iam.CfnOIDCProvider(parent, "Provider", url=issuer_url, client_id_list=[_AUDIENCE])
-        identity = _Identity(provider.attr_arn, cdk.Fn.select(1, cdk.Fn.split("//", issuer_url)))
+        if provider_arn is None:
+            provider = iam.CfnOIDCProvider(parent, "Provider", url=issuer_url, client_id_list=[_AUDIENCE])
+            provider_arn = provider.attr_arn
+        identity = _Identity(provider_arn, cdk.Fn.select(1, cdk.Fn.split("//", issuer_url)))
         #: Bucket of the certificates of endpoints.
         # Without a name: one of a retained bucket could not be created again. The role names it.
         reason = "its writer is the operator, and CloudTrail has its changes"
