@@ -27,6 +27,7 @@ ROWS = rows()
 PERMISSIONS = {
     *("aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics", "aps:RemoteWrite"),
     *(f"elasticfilesystem:Client{access}" for access in ("Mount", "RootAccess", "Write")),
+    "elasticloadbalancing:SetWebACL",
     "iam:PassRole",
     *(f"s3:{name}" for name in ("GetObjectVersion", "ListBucket", "ListBucketMultipartUploads", "ListBucketVersions")),
     "s3:ListMultipartUploadParts",
