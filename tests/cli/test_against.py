@@ -152,11 +152,9 @@ def test_a_removed_group_moves_no_other_once_the_keys_are_written(check: Check, 
     (tmp_path / "edit.yaml").write_text(yaml.safe_dump(data, sort_keys=False))
     result = check(tmp_path / "edit.yaml", str(tmp_path / "old.yaml"))
     assert result.exit_code == 1
-    line = "compute-stack-moved: the edit moves node groups to another stack, which cannot be allowed: their names are "
-    assert (
-        f"{line}taken until the old groups are deleted. Write under `nodes` `stack: 2` into {', '.join(second.groups)}"
-        in (result.output)
-    )
+    line = "compute-stack-moved: the edit moves node groups or queues to another stack, which cannot be allowed: "
+    line += "their names are taken until the old ones are deleted. Write under `nodes` `stack: 2` into "
+    assert f"{line}{', '.join(second.groups)}\n" in result.output
     for name in second.groups:
         data["nodes"][name]["stack"] = 2
     cluster = clusterfile.build(**data)

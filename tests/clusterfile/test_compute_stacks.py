@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from ultracluster import clusterfile
-from ultracluster.clusterfile import ClusterFileError
+from ultracluster.clusterfile import ClusterFileError, stacks_to_write
+from ultracluster.clusterfile._compute_stacks import StacksToWrite
 
 
 def load(nodes: dict[str, Any], **keys: Any) -> clusterfile.ClusterFile:
@@ -93,3 +94,15 @@ def test_a_warning_names_the_first_of_many_groups(orchestrator: str) -> None:
     messages = [warning.message for warning in clusterfile.warnings(cluster)]
     assert any("group-007 and 52 more: " in message or "group-007 and 53 more: " in message for message in messages)
     assert not [message for message in messages if "group-008" in message]
+
+
+def test_a_new_group_is_in_the_stack_of_its_queue() -> None:
+    def write(groups: list[str], queues: dict[str, list[str]]) -> StacksToWrite:
+        slurm = {"queues": {name: {"nodes": nodes} for name, nodes in queues.items()}}
+        file = load({name: {} for name in groups}, slurm=slurm)
+        deployed = {"train": 1, "block": 2}
+        return stacks_to_write(file.name, file.node_groups, file.nodes, file.queues, deployed, deployed)
+
+    replaced = write(["train", "next"], {"block": ["next"]})
+    assert (replaced.stack, replaced.divided) == ({"next": 2}, ())
+    assert write(["train", "block"], {"both": ["train", "block"]}).divided == ("train", "block")

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 _STACK = re.compile(r"(?:^|-)Compute(?:-(\d+))?$")
 # Property with the name of a group, and that with its cluster.
-_NAMES = {"AWS::PCS::ComputeNodeGroup": ("Name", "ClusterId"), "AWS::EKS::Nodegroup": ("NodegroupName", "ClusterName")}
+_GROUPS = {
+    "AWS::PCS::ComputeNodeGroup": ("Name", "ClusterId"),
+    "AWS::EKS::Nodegroup": ("NodegroupName", "ClusterName"),
+}
+_QUEUES = {"AWS::PCS::Queue": ("Name", "ClusterId")}
 COMPUTE_STACK_MOVED = DeployCheck(
     "compute-stack-moved", "A node group cannot be created in another stack while its name is taken in the first."
 )
@@ -33,21 +37,29 @@ def with_moved_groups(report: "Report", cluster: "ClusterFile", deployed: Templa
     if not report.moved:
         return report
     file = (cluster.name, cluster.node_groups, cluster.nodes, cluster.queues)
+    numbers = _numbers(cluster, deployed, _GROUPS), _numbers(cluster, deployed, _QUEUES)
+    write = stacks_to_write(*file, *numbers)
     sections = defaultdict[int, list[str]](list)
-    for section, number in stacks_to_write(*file, _numbers(cluster, deployed)).items():
+    for section, number in write.stack.items():
         sections[number].append(section)
     keys = "; ".join(f"`stack: {number}` into {', '.join(names)}" for number, names in sorted(sections.items()))
-    text = "the edit moves node groups to another stack, which cannot be allowed: their names are taken until the old "
-    text += "groups are deleted. Write under `nodes`"
-    return replace(report, broken=(*report.broken, COMPUTE_STACK_MOVED(f"{text} {keys}")))
+    text = (
+        "the edit moves node groups or queues to another stack, which cannot be allowed: their names are taken until "
+    )
+    text += "the old ones are deleted."
+    if write.divided:
+        text += f" {', '.join(write.divided)} are in different stacks, so no queue may have groups of both"
+    else:
+        text += f" Write under `nodes` {keys}"
+    return replace(report, broken=(*report.broken, COMPUTE_STACK_MOVED(text)))
 
 
-def _numbers(cluster: "ClusterFile", deployed: Templates) -> Mapping[str, int]:
-    """Return the number of the stack in which each group is deployed."""
+def _numbers(cluster: "ClusterFile", deployed: Templates, names: Mapping[str, tuple[str, str]]) -> Mapping[str, int]:
+    """Return the number of the stack in which each group or queue is deployed."""
     result = dict[str, int]()
     for stack, template in deployed.items():
         for resource in template.get("Resources", {}).values():
-            key, owner = _NAMES.get(resource.get("Type"), ("", ""))
+            key, owner = names.get(resource.get("Type"), ("", ""))
             properties = resource.get("Properties") or {}
             name, at = properties.get(key), _STACK.search(stack)
             known = isinstance(name, str) and cluster_of(deployed, stack, properties.get(owner)) in (cluster.name, None)

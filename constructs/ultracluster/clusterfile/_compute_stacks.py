@@ -104,16 +104,31 @@ def compute_stacks(
     return tuple(stacks[number] for number in sorted(stacks))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StacksToWrite:
+    """Settings that keep what is deployed in its stacks.
+
+    Args:
+        stack: `stack` of sections, by name.
+        divided: Sections that an edit joins by queues, although their node groups are in several stacks.
+    """
+
+    stack: Mapping[str, int]
+    divided: tuple[str, ...]
+
+
 def stacks_to_write(
     name: str,
     groups: Sequence[NodeGroup],
     sections: Mapping[str, NodeGroupSection],
     queues: Sequence[QueuePlan],
     deployed: Mapping[str, int],
-) -> dict[str, int]:
-    """Return the `stack` of sections which keeps node groups in the stacks that have them.
+    deployed_queues: Mapping[str, int],
+) -> StacksToWrite:
+    """Return the `stack` of sections which keeps node groups and queues in the stacks that have them.
 
     These are the sections of the further stacks, and those of the first only if another group would take their room.
+    A new group is in the stack of its queue.
 
     Args:
         name: Name of the cluster.
@@ -121,17 +136,26 @@ def stacks_to_write(
         sections: Their sections, by name.
         queues: Queues of Slurm.
         deployed: Name of a node group -> number of its stack.
+        deployed_queues: Name of a queue -> number of its stack.
     """
     present = {group.section: deployed[group.name] for group in groups if group.name in deployed}
-    further = {section: number for section, number in present.items() if number > 1}
+    for queue in queues:
+        for section in queue.sections if queue.name in deployed_queues else ():
+            present.setdefault(section, deployed_queues[queue.name])
+    parts = [[section for section in unit if section in present] for unit in units(list(sections), queues)]
+    divided = {section for part in parts if len({present[it] for it in part}) > 1 for section in part}
+    further = {section: number for section, number in present.items() if number > 1 and section not in divided}
     written = {
         key: section.model_copy(update={"stack": further.get(key, section.stack)}) for key, section in sections.items()
     }
     stacks = compute_stacks(name, groups, written, queues, split=True)
     numbers = {group: stack.number for stack in stacks for group in stack.groups}
-    moves = any(numbers.get(group, number) != number for group, number in deployed.items())
+    moves = any(
+        numbers.get(group.name, 0) != present.get(group.section, 0) for group in groups if group.section in present
+    )
     keys = present if moves else further
-    return {section: number for section, number in keys.items() if sections[section].stack != number}
+    stack = {it: number for it, number in keys.items() if sections[it].stack != number and it not in divided}
+    return StacksToWrite(stack=stack, divided=tuple(it for it in sections if it in divided))
 
 
 def units(sections: Sequence[str], queues: Sequence[QueuePlan]) -> Iterator[tuple[str, ...]]:
