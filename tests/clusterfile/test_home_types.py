@@ -68,7 +68,7 @@ def test_an_existing_server_gets_rules_and_no_file_system() -> None:
     cluster = clusterfile.loads(text, "c.yaml")
     for _, mounts in boots(cluster).values():
         (line,) = (" ".join(line) for line in mounts if line[0] == "/home")
-        assert line.startswith("/home nfs4 nfsvers=4.1,hard")
+        assert line.startswith("/home nfs4 nosuid,nodev,nfsvers=4.1,hard")
         assert f"x-systemd.after={NFS_CLIENT_UNIT}" in line
     assert _home.home_lines(cluster) == ["home: NFS at /home, existing: svm-1.example.com:/vol1"]
 
