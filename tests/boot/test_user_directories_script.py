@@ -47,7 +47,7 @@ class Node:
             user, env=environment, cwd=self.fsx, capture_output=True, text=True, check=False, timeout=60
         )
 
-    def job(self) -> subprocess.CompletedProcess[str]:
+    def job(self, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a job of Ada that needs an image with a layer."""
         jobs = slurm_jobs(load(str(ROOT / "examples/slurm-512-gpus.yaml")))
         text = next(job.text for job in jobs if job.path == "train/torchtitan.sbatch")
@@ -60,7 +60,7 @@ class Node:
         for name in ("srun", "enroot"):
             (self.root / "bin" / name).chmod(0o755)
         slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1", "SLURM_JOB_NAME": "job"}
-        return self.as_user(ADA, text, **slurm, USER="ada", GATE="no")
+        return self.as_user(ADA, text, **slurm, **variables, USER="ada", GATE="no")
 
 
 @pytest.fixture
@@ -120,7 +120,31 @@ def test_a_job_uses_nothing_in_a_directory_that_another_user_created(node: Node,
     assert node.as_user(BOB, attack).returncode == 0
     done = node.job()
     assert done.returncode != 0
-    assert f"{node.fsx}/ada is not yours alone" in done.stderr
+    assert f"{node.fsx}/ada must be yours, and writable for you alone" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "fix"),
+    [
+        ("chown root:root {0}", "owner root, mode 755: have your administrator run chown -h ada {0}, or set RUN"),
+        ("chmod 0777 {0}", "mode 777: run chmod o-w {0}, or set RUN"),
+        ("chmod 0755 {0}; mv {0} {0}-2; ln -s ada-2 {0}", None),
+        ("chmod 0755 {0}; mv {0} {0}-2; ln -s ada-2 {0}; chown -h 2001 {0}", None),
+        ("mv {0} {0}-2; ln -s ada-2 {0}; chown -h 2002 {0}", "replace the link, or set RUN"),
+    ],
+)
+def test_a_directory_stops_only_jobs_that_use_it(node: Node, before: str, fix: str | None) -> None:
+    directory = f"{node.fsx}/ada"
+    ada = node.fsx / "ada"
+    for path in (ada, ada / "torchtitan", ada / "torchtitan/7"):
+        path.mkdir()
+        os.chown(path, ADA, ADA)
+    subprocess.run(["bash", "-c", before.format(directory)], check=True)
+    done = node.job(IMAGE="/fsx/project/image.sqsh", RUN=f"{node.fsx}/project")
+    assert "--container-image=/fsx/project/image.sqsh" in done.stdout, done.stderr
+    done = node.job(IMAGE="/fsx/project/image.sqsh")
+    assert (done.returncode == 0) is (fix is None), done.stderr
+    assert (fix or "").format(directory) in done.stderr
 
 
 def test_a_job_makes_its_image_once_and_runs_none_of_another_user(node: Node) -> None:
@@ -132,4 +156,4 @@ def test_a_job_makes_its_image_once_and_runs_none_of_another_user(node: Node) ->
         os.chown(image, BOB, BOB)
     done = node.job()
     assert done.returncode != 0
-    assert "is not yours alone, and this job must not run images of others" in done.stderr
+    assert "sqsh must be yours, and writable for you alone" in done.stderr

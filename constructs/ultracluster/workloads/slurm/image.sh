@@ -4,13 +4,28 @@ fail() {
     exit 2
 }
 
-# Succeed if a file or a directory is this user's, and others may not write it. Another user may have created it first.
-is_own() { [ -O "$1" ] && [ ! -L "$1" ] && (((8#$(stat -c %a "$1") & 8#002) == 0)); }
+# Succeed if a file or a directory is this user's, and others may not write it. Another user may have created it first. A
+# link is the user's or root's.
+is_own() {
+    case $(stat -c %u "$1") in 0 | "$EUID") ;; *) return 1 ;; esac
+    [ -O "$1" ] && (((8#$(stat -L -c %a "$1") & 8#002) == 0))
+}
 
-# Root creates the directory of a user, but not everywhere.
-if [ -n "$shared" ] && ! mkdir "$shared/$USER" 2>/dev/null && { [ -e "$shared/$USER" ] || [ -L "$shared/$USER" ]; }; then
-    is_own "$shared/$USER" || fail "$shared/$USER is not yours alone, and this job uses nothing in it: have your administrator see it"
-fi
+# Fail if this job must not use a file or a directory, because another user may have written it.
+require_own() {
+    local fix="run chmod o-w $1"
+    ! is_own "$1" || return 0
+    [ -O "$1" ] || fix="have your administrator run chown -h $USER $1"
+    [ ! -L "$1" ] || fix="have your administrator replace the link"
+    fail "$1 must be yours, and writable for you alone; it has $(stat -c 'owner %U, mode %a' "$1"): $fix${2:-}"
+}
+
+# Create the directory of this user's images. Root creates the one above it, but not everywhere.
+make_images() {
+    mkdir -p "$1" || fail "cannot make $1: have your administrator make your directory in $shared"
+    require_own "$shared/$USER"
+    require_own "$1"
+}
 
 # Succeed if a file is root's, in a directory where nobody else can replace it, as the node's own program checks too.
 for_all() {
@@ -43,8 +58,7 @@ imported() {
         return
     fi
     file=$directory/$name
-    mkdir -p "$directory" || fail "cannot make $directory: have your administrator make your directory in $shared"
-    is_own "$directory" || fail "$directory is not yours alone, and this job must not run images of others"
+    make_images "$directory"
     {
         flock --nonblock 9 || { echo "${SLURM_JOB_NAME:-import}: waits for the import of $1" >&2 && flock 9; }
         if [ ! -e "$file" ]; then
@@ -57,6 +71,6 @@ imported() {
             }
         fi
     } 9>>"$file.lock" || fail "cannot lock $file"
-    is_own "$file" || fail "$file is not yours alone, and this job must not run images of others"
+    require_own "$file"
     echo "$file"
 }

@@ -4,8 +4,7 @@ layered() {
     local base=$1 directory=$shared/$USER/containers name file
     name=$(basename "$base" .sqsh)~$({ declare -f layer && echo "${parts[@]}"; } | sha256sum | cut -c1-16)
     file=$directory/$name.sqsh
-    mkdir -p "$directory" || fail "cannot make $directory: have your administrator make your directory in $shared"
-    is_own "$directory" || fail "$directory is not yours alone, and this job must not run images of others"
+    make_images "$directory"
     {
         flock --nonblock 9 || { echo "$SLURM_JOB_NAME: waits for another job, which makes $file" >&2 && flock 9; }
         if [ ! -e "$file" ]; then
@@ -19,7 +18,7 @@ layered() {
             enroot remove --force "$name" >&2
         fi
     } 9>>"$file.lock" || fail "cannot lock $file"
-    is_own "$file" || fail "$file is not yours alone, and this job must not run images of others"
+    require_own "$file"
     echo "$file"
 }
 

@@ -12,7 +12,7 @@ if [ -z "$run_is_given" ] && [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]; then
 fi
 mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
 # Checkpoints are programs: pickle starts what is in them.
-[ -n "$run_is_given" ] || is_own "${RUN%/*/*}" || fail "${RUN%/*/*} is not yours alone: set RUN"
+[ -n "$run_is_given" ] || require_own "${RUN%/*/*}" ", or set RUN"
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
 # With huge pages, a data loader that forks ends with "Cannot allocate memory" once the node has no more of them.
 export FI_EFA_USE_HUGE_PAGE=${FI_EFA_USE_HUGE_PAGE:-0}
