@@ -33,6 +33,7 @@ PYTHON = """#!/usr/bin/env bash
 echo "engine $* PYTHONPATH=$PYTHONPATH kubectl=$(command -v kubectl)" >>"$CALLS"
 cat "${@: -1}" >>"$CALLS"
 echo "train: 63 of 64 nodes ready"
+[ -z "$STOPS" ] || { kill -TERM "$PPID" && exec sleep 0.1; }
 exit "${ENGINE_CODE:-0}"
 """
 # A mount point is of the type of its parent until the client is installed.
@@ -121,6 +122,12 @@ def test_a_failure_reports_the_last_lines_of_the_log(run: Run, tmp_path: Path) -
     assert done.returncode == 1
     assert signal(tmp_path)["Status"] == "FAILURE"
     assert signal(tmp_path)["Reason"].endswith("train: 63 of 64 nodes ready")
+
+
+def test_a_host_that_stops_signals_and_publishes_nothing(run: Run, tmp_path: Path) -> None:
+    assert run(STOPS="yes", TOPIC="arn:aws:sns:us-east-2:123456789012:alerts").returncode == 143
+    assert not (tmp_path / "signal").exists()
+    assert "aws sns" not in (tmp_path / "calls").read_text()
 
 
 @pytest.mark.parametrize(("code", "word"), [("0", "ready"), ("1", "not ready")])

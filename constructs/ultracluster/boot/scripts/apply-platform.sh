@@ -84,6 +84,8 @@ exec 9>"$state/lock" 3>&1
 flock 9
 : >"$log"
 exec >>"$log" 2>&1
+# A host that stops signals nothing: its replacement does. Without the trap, the status is that of the last command.
+trap 'trap - EXIT; exit 143' HUP INT TERM
 trap finish EXIT
 # In the background: a file system that does not answer must not stop the rest.
 open_directories </dev/null >/dev/null 2>&1 3>&- 9>&- &

@@ -15,4 +15,6 @@ finish() {
     [ -z "${HANDLE:-}" ] || signal_deployment "$HANDLE" "$word" script "$(tail -n 25 "$output")" >&3 || true
     rm -f "$output"
 }
+# A node that stops signals nothing: its replacement does. Without the trap, the status is that of the last command.
+trap 'HANDLE=; exit 143' HUP INT TERM
 trap finish EXIT
