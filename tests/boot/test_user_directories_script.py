@@ -126,8 +126,15 @@ def test_a_job_uses_nothing_in_a_directory_that_another_user_created(node: Node,
 @pytest.mark.parametrize(
     ("before", "fix"),
     [
-        ("chown root:root {0}", "owner root, mode 755: have your administrator run chown -h ada {0}, or set RUN"),
-        ("chmod 0777 {0}", "mode 777: run chmod o-w {0}, or set RUN"),
+        (
+            "chown root:root {0}",
+            "owner root, group root, mode 755: have your administrator run chown -h ada {0}, or set RUN",
+        ),
+        ("chmod 0777 {0}", "mode 777: run chmod go-w {0}, or set RUN"),
+        ("chmod 0775 {0}", None),
+        ("chgrp 3000 {0}; chmod 2775 {0}", "mode 2775: run chmod go-w {0}, or set RUN"),
+        ("chown 2002 {0}/torchtitan/7", "have your administrator run chown -h ada {0}/torchtitan/7, or set RUN"),
+        ("chown 2002:2002 {0}/torchtitan; chmod 777 {0}/torchtitan", "chown -h ada {0}/torchtitan, or set RUN"),
         ("chmod 0755 {0}; mv {0} {0}-2; ln -s ada-2 {0}", None),
         ("chmod 0755 {0}; mv {0} {0}-2; ln -s ada-2 {0}; chown -h 2001 {0}", None),
         ("mv {0} {0}-2; ln -s ada-2 {0}; chown -h 2002 {0}", "replace the link, or set RUN"),

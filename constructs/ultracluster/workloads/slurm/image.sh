@@ -5,24 +5,27 @@ fail() {
 }
 
 # Succeed if a file or a directory is this user's, and others may not write it. Another user may have created it first. A
-# link is the user's or root's.
+# link is the user's or root's. Ubuntu gives each user a group of the same name, which has no other members.
 is_own() {
+    local others
     case $(stat -c %u "$1") in 0 | "$EUID") ;; *) return 1 ;; esac
-    [ -O "$1" ] && (((8#$(stat -L -c %a "$1") & 8#002) == 0))
+    [ -O "$1" ] || return 1
+    others=$((8#$(stat -L -c %a "$1") & 8#022))
+    [ "$others" -eq 0 ] || { [ "$others" -eq $((8#020)) ] && [ -G "$1" ] && [ "$(id -gn)" = "$(id -un)" ]; }
 }
 
 # Fail if this job must not use a file or a directory, because another user may have written it.
 require_own() {
-    local fix="run chmod o-w $1"
+    local fix="run chmod go-w $1"
     ! is_own "$1" || return 0
     [ -O "$1" ] || fix="have your administrator run chown -h $USER $1"
     [ ! -L "$1" ] || fix="have your administrator replace the link"
-    fail "$1 must be yours, and writable for you alone; it has $(stat -c 'owner %U, mode %a' "$1"): $fix${2:-}"
+    fail "$1 must be yours, and writable for you alone; it has $(stat -c 'owner %U, group %G, mode %a' "$1"): $fix${2:-}"
 }
 
 # Create the directory of this user's images. Root creates the one above it, but not everywhere.
 make_images() {
-    mkdir -p "$1" || fail "cannot make $1: have your administrator make your directory in $shared"
+    (umask go-w && mkdir -p "$1") || fail "cannot make $1: have your administrator make your directory in $shared"
     require_own "$shared/$USER"
     require_own "$1"
 }

@@ -10,9 +10,11 @@ if [ -z "$run_is_given" ] && [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ]; then
             fail "$earlier has the run of another job: RUN=$earlier continues it, and RUN=DIRECTORY starts a new one elsewhere"
     done
 fi
-mkdir -p "$RUN" || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
+(umask go-w && mkdir -p "$RUN") || fail "cannot make $RUN: have your administrator make your directory there, or set RUN"
 # Checkpoints are programs: pickle starts what is in them.
-[ -n "$run_is_given" ] || require_own "${RUN%/*/*}" ", or set RUN"
+if [ -z "$run_is_given" ]; then
+    for directory in "${RUN%/*/*}" "${RUN%/*}" "$RUN"; do require_own "$directory" ", or set RUN"; done
+fi
 export CHECKPOINT_REQUEST=$RUN/checkpoint-request
 # With huge pages, a data loader that forks ends with "Cannot allocate memory" once the node has no more of them.
 export FI_EFA_USE_HUGE_PAGE=${FI_EFA_USE_HUGE_PAGE:-0}
