@@ -1,5 +1,6 @@
 """Accounts, QoS and users of Slurm: the rendered script against a real slurmdbd."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -81,8 +82,10 @@ def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Databa
 
     # What Slurm refuses is printed, fails the run, and keeps nothing else from being created.
     wrong = SlurmAccount(name="broken", options={"GrpTrees": "cpu=1"})
-    done = database.run(script(wrong, SlurmAccount(name="after")))
+    once = Database({**database.environment, "ULTRACLUSTER_LIMIT": "0"})
+    done = once.run(script(wrong, SlurmAccount(name="after")))
     assert done.returncode == 1
+    assert done.stderr.count("failed: ") == 1
     assert "broken" in done.stderr
     assert database.show("account", "after", "format=account") == ["after"]
 
@@ -103,6 +106,24 @@ def test_the_script_waits_for_slurm_on_a_new_node(database: Database) -> None:
         shutil.copy(configuration, late)
         assert waiting.wait(timeout=PATIENCE_SECONDS) == 0
     assert database.show("account", "late", "format=account") == ["late"]
+
+
+def test_the_script_repeats_what_failed(tmp_path: Path) -> None:
+    """A stand-in of `sacctmgr` that is blocked, as by another login node, until bash has waited twice."""
+    (tmp_path / "sacctmgr").write_text(
+        '#!/bin/sh\ncase "$*" in\n    *"modify qos"*) [ "$(wc -l <"$WAITS")" -ge 2 ] ;;\n    *) echo there ;;\nesac\n'
+    )
+    (tmp_path / "sleep").write_text('#!/bin/sh\necho "$1" >>"$WAITS"\n')
+    for name in ("sacctmgr", "sleep"):
+        (tmp_path / name).chmod(0o755)
+    waits = tmp_path / "waits"
+    waits.touch()
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "WAITS": str(waits)}
+    done = Database(environment).run(script(RESEARCH))
+    assert (done.returncode, waits.read_text()) == (0, "10\n10\n"), done.stderr
+    waits.write_text("")
+    done = Database({**environment, "ULTRACLUSTER_LIMIT": "0"}).run(script(RESEARCH))
+    assert (done.returncode, waits.read_text()) == (1, ""), "the time is over"
 
 
 def test_the_script_finds_sacctmgr_where_pcs_puts_it() -> None:
