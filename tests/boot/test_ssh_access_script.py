@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.node_boot.gpu_node import GpuNode
 from ultracluster.boot import scripts
 
 PROGRAM = "/usr/local/sbin/ultracluster-ssh-access"
@@ -25,23 +26,28 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "run/ultracluster/jobs/4711").write_text("2001\n")
     for path in (tmp_path / "bin", tmp_path / "etc/pam.d", tmp_path / PROGRAM[1:]):
         (path.parent if path.name == "ultracluster-ssh-access" else path).mkdir(parents=True)
-    users = "ada 2001 ada\ngrace 2002 grace\nadmin 2003 admin adm sudo\nslurm 401 slurm\nubuntu 1000 ubuntu\n"
+    users = (
+        "ada:2001:2001:ada\ngrace:2002:2002:grace\nadmin:2003:2003 4 27:admin adm sudo\nslurm:401:401:slurm\n"
+        "ubuntu:1000:1000:ubuntu\nreader:2004:2004 127:reader gpu sudo readers\n"
+    )
     (tmp_path / "users").write_text(users)
     (tmp_path / "bin/id").write_text(
         "#!/bin/bash\n"
-        f"""awk -v n="$3" -v o="$1" '$1 == n {{ known = 1; if (o == "-u") print $2; else {{ $1 = $2 = ""; print }} }}"""
+        f"""awk -F: -v n="$3" -v o="$1" '$1 == n {{ known = 1; print $(o == "-u" ? 2 : o == "-G" ? 3 : 4) }}"""
         f""" END {{ exit !known }}' {tmp_path}/users\n"""
     )
     (tmp_path / "bin/aws").write_text("#!/bin/bash\nexit 1\n")
-    for name in ("id", "aws"):
+    (tmp_path / "bin/getent").write_text("#!/bin/bash\necho sudo:x:27:admin\nexit 2\n")
+    for name in ("id", "aws", "getent"):
         (tmp_path / "bin" / name).chmod(0o755)
     return tmp_path
 
 
-def access(root: Path, user: str) -> tuple[int, str]:
+def access(root: Path, user: str, wait: int = 0) -> tuple[int, str]:
     environment = {
         "PATH": f"{root}/bin:{os.environ['PATH']}",
         "ULTRACLUSTER_ROOT": str(root),
+        "ULTRACLUSTER_WAIT": str(wait),
         "PAM_USER": user,
         "HOSTNAME": "node-7.internal",
     }
@@ -54,7 +60,7 @@ def access(root: Path, user: str) -> tuple[int, str]:
     ("user", "allowed"),
     [
         *(("ada", True), ("root", True), ("ubuntu", True), ("ec2-user", True), ("slurm", True), ("admin", True)),
-        *(("grace", False), ("nobody-knows", False), ("", False)),
+        *(("grace", False), ("reader", False), ("nobody-knows", False), ("", False)),
     ],
 )
 def test_users_with_a_job_and_administrators_are_allowed(root: Path, user: str, allowed: bool) -> None:
@@ -68,6 +74,31 @@ def test_a_user_without_a_job_reads_why(root: Path, jobs: str) -> None:
     if jobs == "no directory":
         (root / "run/ultracluster/jobs").rmdir()
     assert access(root, "grace") == (1, REFUSAL)
+
+
+def test_a_user_whose_prolog_has_not_begun_waits_for_it(root: Path) -> None:
+    (root / "bin/sleep").write_text(f"#!/bin/bash\necho 2002 >{root}/run/ultracluster/jobs/4712\n")
+    (root / "bin/sleep").chmod(0o755)
+    assert access(root, "grace", wait=1) == (0, "")
+
+
+def test_the_prolog_lists_a_job_before_it_waits_and_no_longer_once_it_fails(tmp_path: Path) -> None:
+    node = GpuNode(tmp_path)
+    jobs = node.root / "run/ultracluster/jobs"
+    for code in (0, 1):
+        flock = node.bin / "flock"
+        flock.unlink(missing_ok=True)
+        flock.write_text(f"#!/bin/bash\ncat {jobs}/77 >{tmp_path}/listed\n")
+        flock.chmod(0o755)
+        (tmp_path / "listed").unlink(missing_ok=True)
+        if code:
+            lock = node.root / "run/ultracluster/epilog.lock"
+            lock.unlink()
+            lock.mkdir()
+        done = node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001")
+        assert done.returncode == code, done.stderr
+        assert (tmp_path / "listed").read_text() == "2001\n"
+        assert (jobs / "77").exists() is (code == 0)
 
 
 def users(root: Path) -> str:
@@ -87,7 +118,9 @@ def users(root: Path) -> str:
 def install(root: Path) -> Path:
     program = root / PROGRAM[1:]
     # PAM passes no variable of the test.
-    program.write_text(scripts.text("ssh-access.sh").replace("${ULTRACLUSTER_ROOT:-}", str(root)))
+    program.write_text(
+        scripts.text("ssh-access.sh").replace("${ULTRACLUSTER_ROOT:-}", str(root)).replace("_WAIT:-10", "_WAIT:-0")
+    )
     program.chmod(0o755)
     return program
 

@@ -55,7 +55,6 @@ refuse() {
         return 0
     fi
     log "refused: $1: $reason"
-    rm -f "$run/jobs/$job"
     touch "$run/prolog-refused"
     exit 1
 }
@@ -86,6 +85,10 @@ make_metrics_directory() {
 
 main() {
     mkdir -p "$run/jobs" "$run/hpc-jobs"
+    # First of all: SSH to this node is for users with a job on it, and the batch script may run before this prolog is done.
+    trap '[ "$?" -eq 0 ] || rm -f "$run/jobs/$job"' EXIT
+    printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"
+    mv "$run/.job-$job" "$run/jobs/$job"
     # No update of these scripts between the steps. What hangs in the driver must not keep the lock.
     # Others could hold a lock that they may read.
     exec 8>"$run/node-scripts.lock"
@@ -94,8 +97,6 @@ main() {
     # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
     # epilog that begins from here on sees this job; those that have begun are done when the lock is free. Each has it for
     # seconds, and many may wait for it: that is no reason to refuse a job.
-    printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"
-    mv "$run/.job-$job" "$run/jobs/$job"
     exec 9>"$run/epilog.lock"
     chmod 600 "$run/epilog.lock"
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
