@@ -65,6 +65,9 @@ def test_efas_plugin_is_selected_where_nccl_would_use_tcp(
         (["mine/libnccl-net-ofi.so"], {"LD_LIBRARY_PATH": "{root}/mine"}),
         # A pod of veRL, whose layer installs the plugin.
         ([], {"NCCL_NET_PLUGIN": "ofi"}),
+        # What the user selects.
+        ([f"{NGC}/libnccl-net-ofi.so"], {"NCCL_NET_PLUGIN": "none"}),
+        ([f"{NGC}/libnccl-net-ofi.so"], {"NCCL_NET_PLUGIN": "/fsx/libnccl-net-new.so"}),
         ([], {"SLURM_PROCID": "1"}),
         ([], {"JOB_COMPLETION_INDEX": "1"}),
     ],
@@ -123,7 +126,9 @@ def test_a_plugin_that_was_not_built_for_aws_gets_what_one_sets_by_itself(tmp_pa
     after, _ = container(tmp_path, plugin)
     del after["LD_LIBRARY_PATH"]
     assert after == {**SELECTED, **TUNED[instance_type]}
-    after, _ = container(tmp_path, plugin, NCCL_PROTO="LL128")
-    assert "NCCL_PROTO" not in after, "what the user sets stays"
-    after, _ = container(tmp_path, plugin, f"{NGC}/libnccl-tuner-ofi.so")
-    assert set(after) == {*SELECTED, "LD_LIBRARY_PATH"}
+    after, _ = container(tmp_path, plugin, NCCL_PROTO="LL128", FI_PROVIDER="tcp")
+    assert not {"NCCL_PROTO", "FI_PROVIDER"} & set(after), "what the user sets stays"
+    for tuner in ("libnccl-tuner-ofi.so", "libnccl-ofi-tuner.so"):
+        after, _ = container(tmp_path, plugin, f"{NGC}/{tuner}")
+        assert set(after) == {*SELECTED, "LD_LIBRARY_PATH"}
+        (tmp_path / NGC / tuner).unlink()

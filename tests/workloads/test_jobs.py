@@ -66,7 +66,7 @@ def test_every_job_file_is_valid_bash_with_slurm_options(example: Path, job: Job
     assert "#SBATCH" not in job.text[first_command:], "Slurm reads no option after the first command"
     # Images of NGC have no EFA plugin that is built for AWS.
     tuned = re.sub(r"(?ms)^tune_for_aws\(\) \{$.*?^\}$", "", job.text)
-    tuned = tuned.replace("export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi", "")
+    tuned = tuned.replace("export FI_PROVIDER=${FI_PROVIDER:-efa} NCCL_NET_PLUGIN=ofi", "")
     if job.path.endswith("/dynamo.sbatch"):
         # NIXL, not NCCL: what NVIDIA's test over EFA sets.
         tuned = tuned.replace("export FI_PROVIDER=efa FI_EFA_USE_DEVICE_RDMA=1 FI_EFA_ENABLE_SHM_TRANSFER=0", "")

@@ -10,13 +10,17 @@
 #   contrib/debian-template, libnccl-ofi-ngc-v3 (read 2026-11-27).
 # shellcheck disable=SC2329  # each node runs it
 over_efa() {
+    # The plugin of the user stays.
+    [[ ${NCCL_NET_PLUGIN:-spcx} =~ ^(spcx|ofi)$ ]] || return 0
     local libraries=/opt/amazon/aws-ofi-nccl/lib
     [ -d "$libraries" ] || libraries=/opt/amazon/ofi-nccl/lib
     if [ ! -e "$libraries/libnccl-net-ofi.so" ]; then
         has_plugin || echo "NCCL uses TCP between nodes: the image has no libnccl-net-ofi.so, which EFA needs" >&2
     elif [[ $libraries == */aws-ofi-nccl/* ]] || [ ! -e "$libraries/libnccl-net.so" ] || [ "${NCCL_NET_PLUGIN:-}" = spcx ]; then
-        export FI_PROVIDER=efa NCCL_NET_PLUGIN=ofi LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-        [ -e "$libraries/libnccl-tuner-ofi.so" ] || tune_for_aws
+        export FI_PROVIDER=${FI_PROVIDER:-efa} NCCL_NET_PLUGIN=ofi
+        export LD_LIBRARY_PATH=$libraries:/opt/amazon/efa/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+        # Plugins 1.14 and 1.15 have the second name alone.
+        [ -e "$libraries/libnccl-tuner-ofi.so" ] || [ -e "$libraries/libnccl-ofi-tuner.so" ] || tune_for_aws
     fi
 }
 
