@@ -99,7 +99,8 @@ def test_an_image_that_root_imported_is_taken_and_one_that_others_may_replace_is
 ) -> None:
     node.provide("torchrun")
     node.provide("id", "#!/bin/sh\necho 2001\n")
-    node.provide("stat", f'#!/bin/sh\n[ -e "$3" ] || exit 1\n[ "$2" = %a ] && echo {mode} || echo {owner}\n')
+    fake = f'[ "$2" = %a ] && echo {mode} || echo {owner}'
+    node.provide("stat", f'#!/bin/sh\ncase $3 in */fsx/containers*) {fake} ;; *) exec /usr/bin/stat "$@" ;; esac\n')
     name = f"registry.io%image=1-{os.uname().machine}.sqsh"
     (node.directory / "fsx/containers").mkdir(parents=True)
     (node.directory / "fsx/containers" / name).touch()
