@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,15 @@ def test_the_job_file_gives_verl_all_that_it_needs(
     assert (mini_batch, config["data.train_batch_size"]) == (240, 960)
     # The model of rewards, which is off.
     assert config["missing"] == ["reward.reward_model.rollout.name"]
+
+
+@pytest.mark.parametrize(("gpus", "batch"), [(8, 256), (12, 252), (256, 256), (512, 256), (768, 768), (2048, 256)])
+def test_a_mini_batch_of_verl_is_of_its_default_size_where_that_fits(gpus: int, batch: int) -> None:
+    lines = (ROOT / "constructs/ultracluster/workloads/loads/verl.sh").read_text().splitlines()
+    arithmetic = "\n".join(line for line in lines if "batch=" in line and "$((" in line and "size" not in line)
+    done = subprocess.run(["bash", "-c", f"gpus={gpus}\n{arithmetic}\necho $batch"], capture_output=True, text=True)
+    assert done.stdout == f"{batch}\n"
+    assert batch * 8 % gpus == 0
 
 
 def test_a_request_ends_verl_at_its_next_checkpoint_and_the_job_is_queued_again(node: Node) -> None:

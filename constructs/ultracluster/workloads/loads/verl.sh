@@ -18,9 +18,10 @@ node() {
     done
     local code=0 module=verl.trainer.main_ppo split=() training=$((nodes - ${rollout_nodes:-0})) gpus batch trainer watch
     gpus=$((training * gpus_per_node))
-    # veRL ends at its first update if the GPUs that train do not divide a mini-batch. Its defaults, 256 prompts and four
-    # times as many in a step, fit powers of two: veRL 0.9.1, verl/workers/engine_workers.py (read 2026-11-27).
+    # veRL ends at its first update if the GPUs that train do not divide the answers of a mini-batch. Its defaults, 256
+    # prompts with 8 answers each here, fit powers of two: veRL 0.9.1, verl/workers/engine_workers.py (read 2026-11-27).
     batch=$((gpus < 256 ? 256 / gpus * gpus : gpus))
+    [ $((256 * 8 % gpus)) -gt 0 ] || batch=256
     # Else all nodes generate and train in turn. Its configuration names that of the other one by a path of veRL's sources.
     if [ "${rollout_nodes:-0}" -gt 0 ]; then
         module=verl.experimental.one_step_off_policy.main_ppo
