@@ -1,6 +1,8 @@
 """The admission policy of the pods of teams: its expressions, in CEL, on pods that would be root on a node."""
 
 import json
+import re
+import subprocess
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
@@ -9,6 +11,7 @@ from typing import Any
 import cel
 import pytest
 
+from support import ROOT
 from support.kubernetes_data import PLATFORMS, cluster
 from ultracluster.kubernetes import Object, platform
 from ultracluster.workloads._kubernetes_jobs import job_objects
@@ -109,8 +112,37 @@ def test_no_container_has_privileges(field: str) -> None:
 def test_no_other_directory_of_the_node(path: str) -> None:
     """A pod may create a link in /scratch, which a hostPath below it follows."""
     (result,) = denied({**POD, "volumes": [*POD["volumes"], {"name": "host", "hostPath": {"path": path}}]})
-    assert result == "a pod of a team has no hostPath but /scratch, /run/ultracluster/health"
-    assert denied(POD, None) == ["a pod of a team has no hostPath but /run/ultracluster/health"]
+    memory = "an emptyDir with medium Memory takes the place of /dev/shm"
+    assert result == (
+        f"a pod of a team has no hostPath but /scratch, /run/ultracluster/health; {memory}, and /scratch that of "
+        "/mnt/k8s-disks/0"
+    )
+    assert denied(POD, None) == [f"a pod of a team has no hostPath but /run/ultracluster/health; {memory}"]
+
+
+def test_the_command_of_the_page_lists_the_pods_that_would_be_denied() -> None:
+    page = (ROOT / "docs" / "operations" / "changes.md").read_text()
+    (command,) = re.findall(r"^kubectl get pods .* \| (jq -r '[^']+')$", page, re.MULTILINE)
+    root = {"containers": [{"name": "main", "securityContext": {"privileged": True}}]}
+    admin = {"containers": [{"name": "main", "securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}}}]}
+    shm = {"volumes": [{"name": "memory", "hostPath": {"path": "/dev/shm"}}]}
+    specs = {"fine": POD, "plain": {"containers": [{"name": "main"}]}, "shm": {**POD, **shm}, "root": root}
+    specs |= {
+        "admin": admin,
+        "init": {**POD, "initContainers": root["containers"]},
+        "network": {**POD, "hostNetwork": True},
+    }
+    items = [
+        {"metadata": {"namespace": namespace, "name": name}, "spec": spec}
+        for namespace in ("research", "tools")
+        for name, spec in specs.items()
+    ]
+    listed = subprocess.run(
+        ["bash", "-c", command], input=json.dumps({"items": items}), capture_output=True, text=True, check=True
+    )
+    expected = [f"research/{name}" for name, spec in specs.items() if denied(spec)]
+    assert len(expected) == 5
+    assert listed.stdout.splitlines() == expected
 
 
 @pytest.mark.parametrize("field", ["containers", "initContainers"])

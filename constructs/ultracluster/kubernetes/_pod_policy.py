@@ -57,7 +57,7 @@ def pod_policy(platform: Platform) -> list[Object]:
             },
             {
                 "expression": _NO_VOLUMES + f"object.spec.volumes.all(v, {_NO_PATH}v.hostPath.path in {paths})",
-                "message": f"a pod of a team has no hostPath but {', '.join(paths)}",
+                "message": f"a pod of a team has no hostPath but {', '.join(paths)}; {_instead(platform.scratch)}",
             },
             {
                 "expression": _NO_VOLUMES
@@ -69,6 +69,15 @@ def pod_policy(platform: Platform) -> list[Object]:
     kind, registration = "ValidatingAdmissionPolicy", "admissionregistration.k8s.io/v1"
     binding = {"policyName": _NAME, "validationActions": ["Deny"]}
     return [make(registration, kind, _NAME, spec=spec), make(registration, f"{kind}Binding", _NAME, spec=binding)]
+
+
+def _instead(scratch: str | None) -> str:
+    """Return what takes the place of the directories that samples of AWS mount.
+
+    See: https://github.com/aws-samples/awsome-distributed-training (read 2026-11-27)
+    """
+    disks = f", and {scratch} that of /mnt/k8s-disks/0" if scratch else ""
+    return f"an emptyDir with medium Memory takes the place of /dev/shm{disks}"
 
 
 def _rule(operation: str, resource: str) -> Object:
