@@ -64,8 +64,8 @@ def test_a_self_managed_node_has_all_settings_to_join() -> None:
         "cidr": "172.20.0.0/16",
     }
     assert kubelet["spec"]["kubelet"] == {
-        "config": {"maxPods": 60},
-        "flags": ["--node-labels=purpose=serving", "--register-with-taints=nvidia.com/gpu:NoSchedule"],
+        "config": {"maxPods": 60, "registerWithTaints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]},
+        "flags": ["--node-labels=purpose=serving"],
     }
 
 

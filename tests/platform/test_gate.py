@@ -67,8 +67,11 @@ def test_a_lost_node_of_the_system_fails_no_deployment() -> None:
     run = collected("ip-10-0-0-100", LOST)
     lost = run.cluster.objects["Node", "", "ip-10-0-0-100"]
     lost["status"]["conditions"] = [{"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting"}]
+    tainted = run.cluster.objects["Node", "", "ip-10-0-0-7"]
+    tainted["spec"]["taints"] = [{"key": "fsx.csi.aws.com/agent-not-ready", "effect": "NoExecute"}]
     of = replace(bundle(), metrics=NAMESPACE)
     assert run.apply(of, allow_unhealthy=True)
+    assert any(line.startswith("missing: ip-10-0-0-7") and "fsx-csi-node" in line for line in run.lines)
     assert "missing: ip-10-0-0-100: pod node-metrics-ip-10-0-0-100: its node does not answer" in run.lines
     assert not run.apply(of)
 

@@ -64,7 +64,7 @@ class NodeSettings:
     Args:
         access: Cluster to join, or None if EKS sets it.
         labels: Labels of the node. EKS sets those of a managed node.
-        taints: Taints of the node. EKS sets those of a managed node.
+        taints: Taints that the node registers with. EKS adds those of a managed node group up to half a minute later.
         pods: Maximum number of pods. EKS sets that of a managed node with an AMI of its choice.
     """
 
@@ -145,16 +145,16 @@ def eks_boot(
 
 
 def _kubelet(requested: NodeSettings) -> dict[str, Any]:
-    result: dict[str, Any] = {}
+    config: dict[str, Any] = {}
     if requested.pods is not None:
-        result["config"] = {"maxPods": requested.pods}
-    flags = []
-    if requested.labels:
-        flags.append("--node-labels=" + ",".join(f"{key}={value}" for key, value in sorted(requested.labels.items())))
+        config["maxPods"] = requested.pods
     if requested.taints:
-        flags.append("--register-with-taints=" + ",".join(f"{taint.key}:{taint.effect}" for taint in requested.taints))
-    if flags:
-        result["flags"] = flags
+        # nodeadm merges it with the document of EKS, which has `maxPods` and `clusterDNS`.
+        config["registerWithTaints"] = [{"key": taint.key, "effect": taint.effect} for taint in requested.taints]
+    result: dict[str, Any] = {"config": config} if config else {}
+    if requested.labels:
+        labels = ",".join(f"{key}={value}" for key, value in sorted(requested.labels.items()))
+        result["flags"] = [f"--node-labels={labels}"]
     return result
 
 

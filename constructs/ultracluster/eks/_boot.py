@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 from aws_cdk import aws_eks_v2 as eks
 
 from ultracluster.boot import (
+    GPU_TAINT,
     LUSTRE_EFA_UNIT,
     ClusterAccess,
     LocalScratch,
@@ -20,8 +21,11 @@ from ultracluster.kubernetes import GROUP_LABEL, device_labels
 from ultracluster.planning.capacity import Image, InterruptibleReservation
 from ultracluster.storage import Storage
 
-# The CSI driver removes the taint when it can mount; before that a pod with a volume would fail.
-# https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md (read 2026-11-21)
+# The CSI driver removes the taint when it can mount; before that a pod with a volume would fail. It looks once, when it
+# starts, and EKS adds the taints of its API up to half a minute after a node joins: such a taint could stay for ever.
+# https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md and pkg/driver/node.go;
+# https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/2447 and
+# https://github.com/aws/containers-roadmap/issues/1962 (read 2026-11-27)
 _FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")
 # CoreDNS has the tenth address of the range of Services:
 # https://docs.aws.amazon.com/eks/latest/userguide/view-kubernetes-resources.html (read 2026-11-21).
@@ -40,11 +44,12 @@ def node_labels(group: NodeGroup) -> dict[str, str]:
     return {**device_labels(group.instance_type), **group.labels, **ultraserver, GROUP_LABEL: group.name}
 
 
-def node_taints(cluster: ClusterFile, group: NodeGroup) -> tuple[Taint, ...]:
-    """Return the taints of the nodes of a group."""
+def _first_taints(cluster: ClusterFile, group: NodeGroup, *, managed: bool) -> tuple[Taint, ...]:
+    """Return the taints that nodes register with. EKS adds those of the file to managed nodes, and changes them."""
     # An existing cluster may have no driver that removes the taint.
     lustre = cluster.storage.lustre is not None and cluster.kubernetes.existing is None
-    return (*group.kubernetes_taints, *((_FSX_TAINT,) if lustre else ()))
+    taints = [taint for taint in group.kubernetes_taints if not managed or taint == GPU_TAINT]
+    return (*taints, *((_FSX_TAINT,) if lustre else ()))
 
 
 def _access(cluster: ClusterFile, plane: eks.ICluster) -> ClusterAccess:
@@ -63,9 +68,10 @@ def kubernetes_boot(cluster: ClusterFile, storage: Storage, group: NodeGroup, jo
 
     The user data has what the node needs to join the cluster `joins`. Without one, EKS adds that.
     """
-    settings = NodeSettings()
+    taints = _first_taints(cluster, group, managed=not is_self_managed(group))
+    settings = NodeSettings(taints=taints)
     if joins is not None:
-        labels, taints = {**node_labels(group), _EKS_LABEL: group.name}, node_taints(cluster, group)
+        labels = {**node_labels(group), _EKS_LABEL: group.name}
         settings = NodeSettings(access=_access(cluster, joins), labels=labels, taints=taints, pods=group.pods)
     record = group.instance_type
     if group.os == "bottlerocket":

@@ -16,7 +16,7 @@ from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._before_platform import BeforePlatform
-from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels, node_taints
+from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels
 from ultracluster.eks._cluster import SECOND_ZONE, EksCluster
 from ultracluster.eks._eks_node_role import EksNodeRole
 from ultracluster.eks._interfaces import IEksCluster
@@ -273,7 +273,7 @@ class KubernetesCluster(BeforePlatform):
             count=group.count,
             os=group.os,
             labels=node_labels(group),
-            taints=node_taints(cluster, group),
+            taints=group.kubernetes_taints,
             version=self._version(release) if image is None else None,
             release=release,
             update=section.update,

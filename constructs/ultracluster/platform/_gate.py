@@ -148,7 +148,10 @@ def _node_problems(node: Object) -> list[str]:
         problems.append("cordoned")
     for taint in node["spec"].get("taints", []):
         if taint["key"] == "fsx.csi.aws.com/agent-not-ready":
-            problems.append("the driver of FSx for Lustre is not ready")
+            problems.append(
+                "the driver of FSx for Lustre is not ready, or did not see its taint: `kubectl delete pod` of the "
+                "fsx-csi-node on this node starts it again"
+            )
     return problems
 
 
