@@ -73,8 +73,15 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     result = wheel.run("ultracluster", "init", "clusters", cwd=tmp_path)
     project = tmp_path / "clusters"
     snapshots = [name for name in written(project) if name.startswith("tests/snapshots/cluster/first-steps-")]
-    assert written(project) == sorted([*FILES, *snapshots])
+    assert written(project) == sorted([*FILES, *snapshots, wheel.file.name])
     assert len(snapshots) == 5
+    # No release: the project installs the wheel that `init` comes from.
+    assert (project / wheel.file.name).read_bytes() == wheel.file.read_bytes()
+    first, _, rest = text("requirements.txt").partition("\n")
+    required = (project / "requirements.txt").read_text()
+    assert required == f"./{wheel.file.name}[guard,rehearsal]\n{rest}" != f"{first}\n{rest}"
+    dry = [sys.executable, "-m", "pip", "install", "-qq", "--dry-run", "--no-deps", "-r", "requirements.txt"]
+    subprocess.run(dry, cwd=project, check=True)
     assert "pytest  " in result.stdout
     assert "WARNING" not in result.stderr
     assert "first-steps" in wheel.run("ultracluster", "check", "cluster.yaml", cwd=project).stdout
@@ -123,6 +130,13 @@ def test_without_node_the_snapshots_are_the_next_step(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert written(tmp_path / "new") == FILES
     assert "pytest --update-snapshots" in result.stdout
+
+
+@pytest.mark.usefixtures("no_node")
+def test_a_project_of_a_checkout_is_not_sent_to_a_package_index(tmp_path: Path) -> None:
+    out = RUN.invoke(app, ["init", str(tmp_path / "new")]).stdout
+    assert f"this one was installed from {ROOT}." in out
+    assert f"./cdk_ultracluster-{ultracluster.__version__}-py3-none-any.whl[guard,rehearsal]" in out
 
 
 @pytest.mark.usefixtures("no_node")

@@ -6,14 +6,18 @@ from typing import Annotated
 
 import typer
 
+from ultracluster import __version__
 from ultracluster.cli._output import console, fail
-from ultracluster.cli._project_files import cluster_app, has_node, ignore_file, project_files
+from ultracluster.cli._project_files import cluster_app, has_node, ignore_file, project_files, source, with_wheel
 from ultracluster.cli._writing import write_files, written_table
 
 _Directory = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="Directory of the app; created if it does not exist.")
 ]
 
+_NO_RELEASE = """requirements.txt names a release of cdk-ultracluster, and this one was installed from {source}.
+Copy its wheel to {directory} (pip wheel --no-deps --wheel-dir {directory} DIRECTORY_OF_THE_CHECKOUT), and name it in
+requirements.txt instead: ./{wheel}[guard,rehearsal]"""
 _NEXT = """Next, in {directory}:
   pip install -r requirements.txt && npm install     # once
   ultracluster check cluster.yaml                    # validate the cluster file
@@ -28,7 +32,9 @@ Then, with the outputs of the Compute stack:
 
 def init(directory: _Directory = Path()) -> None:
     """Write a CDK app: cluster file, app.py, cdk.json, requirements, a snapshot test and a CI workflow."""
-    files = project_files()
+    files, installed_from = project_files(), source()
+    if installed_from is not None and installed_from.is_file():
+        files = with_wheel(files, installed_from)
     if not (directory / ignore_file().path).exists():
         files.append(ignore_file())
     existing = [file.path for file in files if (directory / file.path).exists()]
@@ -45,6 +51,9 @@ def init(directory: _Directory = Path()) -> None:
     has_snapshots = _write_snapshots(directory)
     pytest = "pytest                                             # compare the templates with the snapshots"
     update = "pytest --update-snapshots                          # write the first snapshots; commit them"
+    if installed_from is not None and not installed_from.is_file():
+        wheel = f"cdk_ultracluster-{__version__}-py3-none-any.whl"
+        typer.echo(_NO_RELEASE.format(source=installed_from, directory=directory.resolve(), wheel=wheel))
     typer.echo(_NEXT.format(directory=directory.resolve(), pytest=pytest if has_snapshots else update))
 
 

@@ -5,8 +5,13 @@ import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from importlib.metadata import distribution
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from ultracluster import __version__
 from ultracluster.cli._output import fail
@@ -32,6 +37,27 @@ _IGNORE = ".gitignore"
 
 def project_files() -> list[RenderedFile]:
     return [RenderedFile(path=path, text=_text(name), what=what) for path, name, what in _FILES]
+
+
+def with_wheel(rendered: list[RenderedFile], wheel: Path) -> list[RenderedFile]:
+    """Return the files of a project that installs the library from a wheel in it, rather than from a package index."""
+    name, replaced = f"cdk-ultracluster[guard,rehearsal]=={__version__}", f"./{wheel.name}[guard,rehearsal]"
+    return [
+        *(
+            replace(file, text=str(file.text).replace(name, replaced)) if file.path == "requirements.txt" else file
+            for file in rendered
+        ),
+        RenderedFile(path=wheel.name, text=wheel.read_bytes(), what="the library, which requirements.txt names"),
+    ]
+
+
+def source() -> Path | None:
+    """Return the wheel or checkout that this library was installed from; None if that was a package index.
+
+    pip records it: https://packaging.python.org/en/latest/specifications/direct-url/ (2026-11-27).
+    """
+    url = urlsplit(json.loads(distribution("cdk-ultracluster").read_text("direct_url.json") or "{}").get("url", ""))
+    return Path(url2pathname(url.path)) if url.scheme == "file" else None
 
 
 def ignore_file() -> RenderedFile:
