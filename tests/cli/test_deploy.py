@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cdk_rehearsal.deploy import SIDE_BY_SIDE, CdkCli, CliProcesses, CliResult
+from cdk_rehearsal.deploy import SIDE_BY_SIDE, CdkCli, CliProcesses, CliResult, DeployError, assembled
 from cdk_rehearsal.deploy._stack_policy import stack_policy
 from cdk_rehearsal.guard import protected_resources
 from cdk_rehearsal.rehearsal import LocalCloud
@@ -19,6 +19,7 @@ from support import ROOT, runbooks
 from support.templates import synth
 from ultracluster import clusterfile
 from ultracluster.cli import _deploy, app
+from ultracluster.cli._cluster_stacks import cluster_stacks
 
 FILE = """name: llama
 region: us-east-2
@@ -62,6 +63,14 @@ def in_process(cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch) -> 
 
     def synthesise(cli: CdkCli, file: Path, output: Path) -> None:
         shutil.copytree(synth(clusterfile.load(file)).directory, output)
+        # A stack of the app that is not the cluster's.
+        manifest = json.loads((output / "manifest.json").read_text())
+        properties = {"templateFile": "Payments.json"}
+        place = "aws://123456789012/us-east-2"
+        stack = {"type": "aws:cloudformation:stack", "environment": place, "properties": properties}
+        manifest["artifacts"]["Payments"] = stack
+        (output / "manifest.json").write_text(json.dumps(manifest))
+        (output / "Payments.json").write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}')
 
     def run(command: list[str], *, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
         begin = command.index("deploy")
@@ -77,6 +86,7 @@ def in_process(cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch) -> 
     return begin
 
 
+STRICTER = {"Effect": "Deny", "Action": "Update:Delete", "Principal": "*", "Resource": "LogicalResourceId/Login*"}
 TWO_STACKS = """name: wide
 region: us-east-2
 zone: use2-az1
@@ -130,11 +140,17 @@ def test_a_cluster_is_deployed_compared_with_what_is_deployed_and_protected(
     assert "jobs on llama-Compute/trainNodeGroupEAA26539, llama-Compute/trainQueue2AEF98BA end" in refused.output
     assert set(status(cloud).values()) == {"CREATE_COMPLETE"}
 
+    # A statement of the user's stays, whatever the library adds and lifts.
+    kept = json.loads(str(compute.policy))
+    kept["Statement"].insert(1, STRICTER)
+    compute.policy = json.dumps(kept)
     allowed = run("deploy", renamed, "--allow", "trainNodeGroupEAA26539", "--allow", "trainQueue2AEF98BA")
     assert allowed.exit_code == 0, allowed.output
     assert status(cloud)["llama-Compute"] == "UPDATE_COMPLETE"
     assert "gpusNodeGroup" in str(compute.policy)
     assert "trainNodeGroup" not in str(compute.policy)
+    assert json.loads(str(compute.policy))["Statement"][1] == STRICTER
+    assert "Payments" not in status(cloud)
 
     # A stack that cannot be updated is named, with the page to read.
     compute.status = "UPDATE_ROLLBACK_FAILED"
@@ -254,6 +270,30 @@ def test_the_deployment_runs_the_cdk_cli(
     assert "cdk deploy ended with code 3" in result.output
     ((command,),) = [called]
     assert command[command.index("--require-approval") + 1] == "never"
+
+
+def test_the_stacks_of_a_cluster_are_those_that_hold_it_and_what_they_depend_on(tmp_path: Path) -> None:
+    cluster = clusterfile.loads(KUBERNETES, "c.yaml")
+    described = {"Description": "Nodes of the cluster bear", "Resources": {}}
+    templates = {
+        "Vpc": {"Resources": {}},
+        "Research": {"Resources": {"Eks": {"Type": "AWS::EKS::Cluster", "Properties": {"Name": "bear"}}}},
+        "Payments": {"Resources": {"Eks": {"Type": "AWS::EKS::Cluster", "Properties": {"Name": "payments"}}}},
+        "Prod-bear-Compute": described,
+        "bear-Payments": described,
+    }
+    artifacts: dict[str, Any] = {"Vpc.assets": {"type": "cdk:asset-manifest"}}
+    for name, template in templates.items():
+        (tmp_path / f"{name}.template.json").write_text(json.dumps(template))
+        artifacts[name] = {"type": "aws:cloudformation:stack", "displayName": f"App/{name}"}
+    artifacts["Research"]["dependencies"] = ["Vpc", "Vpc.assets"]
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+    stacks = list(assembled(tmp_path))
+    of_cluster, deployed = ([stack.path for stack in part] for part in cluster_stacks(stacks, cluster))
+    assert of_cluster == ["App/Research", "App/Prod-bear-Compute"]
+    assert deployed == ["App/Vpc", *of_cluster]
+    with pytest.raises(DeployError, match="no stack of the app has the cluster llama"):
+        cluster_stacks(stacks, clusterfile.loads(FILE, "c.yaml"))
 
 
 ELASTIC = "  burst: {type: g6e.48xlarge, count: 4, elastic: true, capacity: spot, image: ami-0123456789abcdef0}\n"

@@ -57,9 +57,8 @@ class Deployment:
         @contextmanager
         def prepared(*_: Any) -> Iterator[_deploy._Plan]:
             synthesised_at = datetime.now(UTC)
-            yield _deploy._Plan(
-                stacks=[], allow=(), assembly=Path(), starts={}, synthesised_at=synthesised_at, **others
-            )
+            places: dict[str, Any] = {"protected": [], "stacks": [], "assembly": Path(), "starts": {}}
+            yield _deploy._Plan(**places, allow=(), synthesised_at=synthesised_at, **others)
 
         self.patch.setattr(_deploy, "_prepared", prepared)
         return CliRunner().invoke(app, ["deploy", FILE, *(["--yes"] if yes else []), *options])

@@ -149,11 +149,25 @@ def test_rejects_malformed_stack_policies(stacks: Stacks, text: str, problem: st
         stacks.cloudformation.set_stack_policy(StackName=name, StackPolicyBody=text)
 
 
+def test_rejects_a_stack_policy_with_a_resource_that_the_stack_does_not_have(stacks: Stacks) -> None:
+    name = stacks.create({"First": parameter("a")})
+    stacks.cloudformation.set_stack_policy(StackName=name, StackPolicyBody=stack_policy(["First"]))
+    with pytest.raises(ClientError, match="Unknown logical id 'LogicalResourceId/Second'"):
+        stacks.cloudformation.set_stack_policy(StackName=name, StackPolicyBody=stack_policy(["First", "Second"]))
+
+
 def test_a_stack_policy_names_the_resources() -> None:
     allow, deny = json.loads(stack_policy(["B", "A"]))["Statement"]
     assert (allow["Effect"], allow["Action"]) == ("Allow", "Update:*")
     assert deny["Resource"] == ["LogicalResourceId/A", "LogicalResourceId/B"]
     assert policy_problems(stack_policy(["A"])) == []
+    # What a user wrote stays: no Allow is added to it, and a resource of another's in the statement stays too.
+    users = {"Effect": "Allow", "Action": "Update:Modify", "Principal": "*", "Resource": "*"}
+    existing = json.dumps({"Statement": [users, {**deny, "Resource": [*deny["Resource"], "LogicalResourceId/Mine"]}]})
+    merged = json.loads(stack_policy(["B"], existing=existing, others=["Mine", "Other"]))["Statement"]
+    assert merged == [users, {**deny, "Resource": ["LogicalResourceId/B", "LogicalResourceId/Mine"]}]
+    wide = {**deny, "Resource": ["LogicalResourceId/*"]}
+    assert json.loads(stack_policy(["A"], existing=json.dumps({"Statement": [wide]})))["Statement"][0] == wide
     with pytest.raises(ValueError, match="CloudFormation accepts 16,384"):
         stack_policy([f"Resource{number:020}" for number in range(500)])
 

@@ -7,12 +7,13 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+from cdk_rehearsal.deploy._stack_policy import stack_policy
 from cdk_rehearsal.guard import protected_resources
 from support import EXAMPLES, GOLDEN, ROOT
 from support.templates import FLAGS, synth, templates
 from ultracluster import clusterfile
 from ultracluster.stacks import ClusterStacks
-from ultracluster.stacks._protect_stack import protected
+from ultracluster.stacks._protect_stack import policy, protected
 from ultracluster.testing import assert_matches_snapshot
 
 CONTENT = re.compile(r"(Image|(?:Charts|Platform)(?:Run|Signal|Wait))([0-9a-f]{8}|[0-9a-f]{12})[0-9A-F]{8}$")
@@ -51,7 +52,19 @@ def test_the_stacks_on_which_nodes_depend_are_protected_from_termination() -> No
 def test_the_runbook_of_a_cluster_protects_what_deploy_protects() -> None:
     for file in EXAMPLES:
         for name, template in templates(clusterfile.load(file)).items():
-            assert protected(template["Resources"]) == protected_resources(template), name
+            names = protected_resources(template)
+            assert protected(template["Resources"]) == names, name
+            others = template["Resources"].keys() - names
+            users = {"Effect": "Deny", "Action": "Update:*", "Principal": "*", "Resource": "LogicalResourceId/*Queue"}
+            for existing in (
+                None,
+                stack_policy([]),
+                stack_policy([*names[1:], "Gone", *sorted(others)[:1]]),
+                json.dumps({"Statement": users}),
+                json.dumps({"Statement": [users, *json.loads(stack_policy(names))["Statement"]]}),
+            ):
+                expected = stack_policy(names, existing=existing, others=others)
+                assert policy(template["Resources"], existing) == expected, name
 
 
 def test_a_failure_of_the_runbook_notifies_the_topic_of_the_alerts() -> None:

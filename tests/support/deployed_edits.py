@@ -16,7 +16,7 @@ from cdk_rehearsal.rehearsal import Action, Entry
 from support.rehearsal_tools import REGION, Stacks, Template, local_stacks
 from support.templates import ACCOUNT, synth, templates
 from ultracluster import clusterfile
-from ultracluster.cli._left_stacks import belongs_to
+from ultracluster.cli._cluster_stacks import belongs_to
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 

@@ -5,6 +5,7 @@ Calls CloudFormation through clients that the caller creates: AWS's, or those of
 
 from cdk_rehearsal.deploy._assembly import AssembledStack as AssembledStack
 from cdk_rehearsal.deploy._assembly import assembled as assembled
+from cdk_rehearsal.deploy._assembly import templates_of as templates_of
 from cdk_rehearsal.deploy._cdk_cli import SIDE_BY_SIDE as SIDE_BY_SIDE
 from cdk_rehearsal.deploy._cdk_cli import CdkCli as CdkCli
 from cdk_rehearsal.deploy._cdk_cli import CliResult as CliResult
@@ -21,3 +22,4 @@ from cdk_rehearsal.deploy._protection import unprotected as unprotected
 from cdk_rehearsal.deploy._released import released_first as released_first
 from cdk_rehearsal.deploy._stack_policy import allows as allows
 from cdk_rehearsal.deploy._stack_policy import policy_problems as policy_problems
+from cdk_rehearsal.deploy._stack_policy import unknown_id as unknown_id

@@ -2,10 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from cdk_rehearsal.deploy._nested_stacks import synthesised_templates
+from cdk_rehearsal.registry import read
+
+_STACK = "aws:cloudformation:stack"
 _PLACE = re.compile(r"aws://([^/]+)/([^/]+)")
 
 
@@ -21,6 +26,7 @@ class AssembledStack:
         protected: Whether it is deployed with termination protection.
         path: Path in the app, such as `Prod/llama-Compute`, by which the CDK CLI selects it.
         asset: `s3://BUCKET/KEY` to which the CDK CLI uploads the template, with pseudo parameters, or None.
+        dependencies: Paths of the stacks that the CDK CLI deploys before it.
     """
 
     name: str
@@ -30,6 +36,7 @@ class AssembledStack:
     protected: bool = False
     path: str = ""
     asset: str | None = None
+    dependencies: tuple[str, ...] = ()
 
 
 def assembled(folder: Path) -> Iterator[AssembledStack]:
@@ -39,7 +46,7 @@ def assembled(folder: Path) -> Iterator[AssembledStack]:
         properties = artifact.get("properties", {})
         if artifact["type"] == "cdk:cloud-assembly":
             yield from assembled(folder / properties["directoryName"])
-        elif artifact["type"] == "aws:cloudformation:stack":
+        elif artifact["type"] == _STACK:
             match = _PLACE.match(artifact.get("environment", ""))
             account, region = match.groups() if match else ("unknown-account", "unknown-region")
             yield AssembledStack(
@@ -50,4 +57,15 @@ def assembled(folder: Path) -> Iterator[AssembledStack]:
                 protected=bool(properties.get("terminationProtection")),
                 path=artifact.get("displayName", name),
                 asset=properties.get("stackTemplateAssetObjectUrl"),
+                dependencies=tuple(
+                    artifacts[other].get("displayName", other)
+                    for other in artifact.get("dependencies", ())
+                    if artifacts[other]["type"] == _STACK
+                ),
             )
+
+
+def templates_of(stack: AssembledStack) -> list[Mapping[str, Any]]:
+    """Return the templates of a stack: those of its nested stacks, and its template."""
+    template = read(stack.template.read_text(encoding="utf-8"))
+    return [it for _, it in synthesised_templates(stack.name, template, stack.template.parent)]

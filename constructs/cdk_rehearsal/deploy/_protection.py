@@ -11,11 +11,11 @@ from cdk_rehearsal.registry import read
 
 
 def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collection[str] = ()) -> list[str]:
-    """Set the stack policy of each stack that exists.
+    """Set the stack policy of each stack that exists. Statements of an existing policy stay.
 
     Args:
         stacks: Stacks of an assembly.
-        client: Creates clients; needs cloudformation:GetTemplate and cloudformation:SetStackPolicy.
+        client: Creates clients; needs cloudformation:GetTemplate, GetStackPolicy and SetStackPolicy.
         allow: Resources that an update may replace or delete: LOGICAL_ID or STACK/LOGICAL_ID.
 
     Returns:
@@ -24,10 +24,13 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
     from botocore.exceptions import ClientError
 
     problems = []
-    for stack, cloudformation, names in _deployed(stacks, client):
+    for stack, cloudformation, types, names in _deployed(stacks, client):
         kept = [name for name in names if name not in allow and f"{stack.name}/{name}" not in allow]
+        others = types.keys() - names
         try:
-            cloudformation.set_stack_policy(StackName=stack.name, StackPolicyBody=stack_policy(kept))
+            existing = cloudformation.get_stack_policy(StackName=stack.name).get("StackPolicyBody")
+            policy = stack_policy(kept, existing=existing, others=others)
+            cloudformation.set_stack_policy(StackName=stack.name, StackPolicyBody=policy)
         except (ClientError, ValueError) as error:
             problems.append(f"{stack.name}: {error}")
     return problems
@@ -46,7 +49,7 @@ def unprotected(stacks: Iterable[AssembledStack], client: Client) -> dict[str, s
     from botocore.exceptions import ClientError
 
     result = {}
-    for stack, cloudformation, names in _deployed(stacks, client):
+    for stack, cloudformation, types, names in _deployed(stacks, client):
         try:
             policy = cloudformation.get_stack_policy(StackName=stack.name).get("StackPolicyBody")
         except ClientError as error:
@@ -54,16 +57,18 @@ def unprotected(stacks: Iterable[AssembledStack], client: Client) -> dict[str, s
             continue
         free = [
             name
-            for name, kind in names.items()
-            if any(allows(policy, action, name, kind) for action in ("Update:Replace", "Update:Delete"))
+            for name in names
+            if any(allows(policy, action, name, types[name]) for action in ("Update:Replace", "Update:Delete"))
         ]
         if free:
             result[stack.name] = ", ".join(free)
     return result
 
 
-def _deployed(stacks: Iterable[AssembledStack], client: Client) -> Iterator[tuple[AssembledStack, Any, dict[str, str]]]:
-    """Yield stacks that exist, a client, and logical id -> type of what they hold."""
+def _deployed(
+    stacks: Iterable[AssembledStack], client: Client
+) -> Iterator[tuple[AssembledStack, Any, dict[str, str], list[str]]]:
+    """Yield stacks that exist, a client, logical id -> type of what they hold, and the ids to protect."""
     from botocore.exceptions import ClientError
 
     for stack in stacks:
@@ -78,4 +83,5 @@ def _deployed(stacks: Iterable[AssembledStack], client: Client) -> Iterator[tupl
         if not (body := answer.get("TemplateBody")):
             continue
         template = read(body) if isinstance(body, str) else body
-        yield stack, cloudformation, {id: template["Resources"][id]["Type"] for id in protected_resources(template)}
+        types = {id: resource["Type"] for id, resource in template["Resources"].items()}
+        yield stack, cloudformation, types, protected_resources(template)

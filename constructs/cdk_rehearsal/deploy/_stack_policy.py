@@ -17,30 +17,50 @@ _ACTIONS = ("Update:Modify", "Update:Replace", "Update:Delete")
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_SetStackPolicy.html (read 2026-11-22)
 _LONGEST = 16_384
 _PREFIX = "LogicalResourceId/"
+_DENY: Mapping[str, Any] = {"Effect": "Deny", "Action": ["Update:Replace", "Update:Delete"], "Principal": "*"}
 
 
-def stack_policy(protected: Collection[str]) -> str:
-    """Return a policy that allows every update except to replace or delete these resources.
+def stack_policy(protected: Collection[str], *, existing: str | None = None, others: Collection[str] = ()) -> str:
+    """Return a policy that denies replacement and deletion of these resources.
 
     Args:
-        protected: Logical ids. Without any, the policy allows everything.
+        protected: Logical ids. They must be in the template: CloudFormation refuses any other.
+        existing: Policy of the stack. Its statements stay, so that it allows nothing that it denies; only the statement
+            that this function adds is replaced. Default: a policy that allows everything else.
+        others: Logical ids that stay in that statement, because the user may have added them.
+
+    Raises:
+        ValueError: If the policy is too long.
     """
-    statements: list[dict[str, Any]] = [
-        {"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"},
-    ]
-    if protected:
-        statements.append(
-            {
-                "Effect": "Deny",
-                "Action": ["Update:Replace", "Update:Delete"],
-                "Principal": "*",
-                "Resource": [f"{_PREFIX}{name}" for name in sorted(protected)],
-            }
-        )
+    denied = set(protected)
+    statements: list[Any] = []
+    if existing is None:
+        statements.append({"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"})
+    for statement in _listed(json.loads(existing)["Statement"]) if existing else ():
+        names = statement.get("Resource")
+        # Without a wildcard, each name is one resource.
+        if isinstance(names, list) and statement == {**_DENY, "Resource": names} and "*" not in "".join(names):
+            denied |= {name.removeprefix(_PREFIX) for name in names} & set(others)
+        else:
+            statements.append(statement)
+    if denied:
+        statements.append({**_DENY, "Resource": [f"{_PREFIX}{name}" for name in sorted(denied)]})
     text = json.dumps({"Statement": statements}, separators=(",", ":"))
     if len(text) > _LONGEST:
         raise ValueError(f"the stack policy has {len(text):,} characters; CloudFormation accepts {_LONGEST:,}")
     return text
+
+
+def unknown_id(text: str, ids: Collection[str]) -> str | None:
+    """Return a logical id of a stack policy that is not in the template, for which CloudFormation refuses the policy.
+
+    See: https://github.com/sparkleformation/sfn/issues/238 (read 2026-11-27)
+    """
+    for statement in _listed(json.loads(text)["Statement"]):
+        for name in _listed(statement.get("Resource", statement.get("NotResource"))):
+            if "*" not in name and "?" not in name and name.removeprefix(_PREFIX) not in ids:
+                return str(name)
+    return None
 
 
 def policy_problems(text: str) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from cdk_rehearsal.deploy import policy_problems
+from cdk_rehearsal.deploy import policy_problems, unknown_id
 from cdk_rehearsal.rehearsal import _assets as assets
 from cdk_rehearsal.rehearsal._api_shapes import parameters_shape, stack_shape, summary_shape, tags_shape
 from cdk_rehearsal.rehearsal._blueprint import Environment
@@ -138,6 +138,11 @@ class CloudFormationApi:
         text = request.get("StackPolicyBody") or ""
         if problems := policy_problems(text):
             raise TemplateError(f"Error validating stack policy: {'; '.join(problems)}")
+        if unknown := unknown_id(text, stack.resources):
+            raise TemplateError(
+                f"Error validating stack policy: Unknown logical id '{unknown}' in statement {{}} - stack policies can "
+                "only be applied to logical ids referenced in the template"
+            )
         stack.policy = text
 
     def _get_stack_policy(self, request: dict[str, Any], environment: Environment) -> Answer:

@@ -16,9 +16,9 @@ import typer
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
+from ultracluster.cli._cluster_stacks import belongs_to, cluster_stacks
 from ultracluster.cli._deploy_states import with_states
 from ultracluster.cli._ended_blocks import not_yet_sold
-from ultracluster.cli._left_stacks import belongs_to
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
 from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._price_file import price_file
@@ -110,6 +110,8 @@ def deploy(
 class _Plan:
     """A deployment that is ready to start, and what it would do."""
 
+    # Stacks of the cluster; and with those that they depend on.
+    protected: "list[AssembledStack]"
     stacks: "list[AssembledStack]"
     sides: "Comparison"
     changes: "ChangeSets"
@@ -175,43 +177,42 @@ class _Plan:
         # A pause of a file system neither replaces nor deletes it.
         paused = self.report.unavailable if self.report else ()
         names = {name for finding in paused for name in (finding.name, finding.logical_id)}
-        _warn(protect(self.stacks, _client, allow=[name for name in self.allow if name not in names]))
+        _warn(protect(self.protected, _client, allow=[name for name in self.allow if name not in names]))
         arguments = ["--app", str(self.assembly), *SIDE_BY_SIDE]
         arguments += ["--import-existing-resources"] if imports else []
         code = 0
         if first := released_first(self.stacks, self.sides):
             typer.echo(f"first, because other stacks keep exports for them: {', '.join(it.name for it in first)}")
-            code = self._cdk("deploy", *(stack.path for stack in first), "--exclusively", *arguments)
+            code = self._cdk("deploy", first, "--exclusively", *arguments)
             # Outputs of other stacks may have new values for them, which the CLI does not see.
             arguments.append("--force")
-        code = code or self._cdk("deploy", "**", *arguments)
-        problems = protect(self.stacks, _client)
-        _warn(problems)
+        code = code or self._cdk("deploy", self.stacks, *arguments)
+        _warn(problems := protect(self.protected, _client))
         if code:
             fail(f"cdk deploy ended with code {code}; if a rollback failed: {_ROLLBACK_PAGE}")
         if lines := missed(self.starts, self.synthesised_at, datetime.now(UTC)):
             fail("\n".join(lines))
         if not problems:
-            typer.echo(
-                f"{len(self.stacks)} stacks have a stack policy: cdk deploy cannot replace or delete their data."
-            )
+            count = len(self.protected)
+            typer.echo(f"{count} stacks have a stack policy: cdk deploy cannot replace or delete their data.")
 
     def confirm(self) -> None:
         """Show the changes of IAM and security groups of all stacks, and ask once: the CDK CLI would ask for each."""
         if not sys.stdin.isatty():
             fail("changes of IAM and security groups need a confirmation, and there is no terminal: add --yes")
-        if code := self._cdk("diff", "**", "--app", str(self.assembly), "--security-only"):
+        if code := self._cdk("diff", self.stacks, "--app", str(self.assembly), "--security-only"):
             fail(f"cdk diff ended with code {code}")
         typer.confirm("Deploy?", abort=True)
 
-    def _cdk(self, *arguments: str) -> int:
-        return subprocess.run(self.cli.command(*arguments), cwd=self.cli.app, env=self.cli.environment).returncode
+    def _cdk(self, name: str, stacks: "list[AssembledStack]", *arguments: str) -> int:
+        command = self.cli.command(name, *(stack.path for stack in stacks), *arguments)
+        return subprocess.run(command, cwd=self.cli.app, env=self.cli.environment).returncode
 
     def unprotected(self) -> dict[str, str]:
         """Return stacks without the policy that `deploy` sets, and what a plain `cdk deploy` may replace there."""
         from cdk_rehearsal.deploy import unprotected
 
-        return unprotected(self.stacks, _client)
+        return unprotected(self.protected, _client)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
@@ -253,7 +254,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
         try:
             cli = cdk_cli(directory, cluster.region, Path(scratch))
             synthesise(cli, file, assembly)
-            stacks = list(assembled(assembly))
+            protected, stacks = cluster_stacks(assembled(assembly), cluster)
             names = [stack.name for stack in stacks]
             sides = comparison(stacks, _client, folder, belongs=belongs_to(cluster.name, names))
             changes = change_sets(stacks, _client, sides)
@@ -271,6 +272,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                 )
                 report, empty = with_states(cluster, report, sides, synthesised_at, _client, allow=allow or ())
             yield _Plan(
+                protected=protected,
                 stacks=stacks,
                 sides=sides,
                 changes=changes,

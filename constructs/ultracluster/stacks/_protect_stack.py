@@ -29,6 +29,7 @@ _SERVERS = ("AutoScalingReplacingUpdate", "AutoScalingRollingUpdate")
 _RETAINED = ("Retain", "RetainExceptOnCreate")
 # Built again from its recipe.
 _BUILT = "AWS::ImageBuilder::Image"
+_PREFIX = "LogicalResourceId/"
 
 
 def protected(resources: Mapping[str, Any]) -> list[str]:
@@ -49,6 +50,26 @@ def protected(resources: Mapping[str, Any]) -> list[str]:
     return sorted(names)
 
 
+def policy(resources: Mapping[str, Any], existing: str | None) -> str:
+    """Return the policy of a stack; statements of an existing one stay, except for the one that this step adds."""
+    names = protected(resources)
+    denied = {*names}
+    statements: list[Any] = []
+    deny: dict[str, Any] = {"Effect": "Deny", "Action": ["Update:Replace", "Update:Delete"], "Principal": "*"}
+    if existing is None:
+        statements.append({"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"})
+    rows = json.loads(existing)["Statement"] if existing else []
+    for row in rows if isinstance(rows, list) else [rows]:
+        ids = row.get("Resource")
+        if isinstance(ids, list) and row == {**deny, "Resource": ids} and "*" not in "".join(ids):
+            denied |= {id.removeprefix(_PREFIX) for id in ids} & resources.keys() - {*names}
+        else:
+            statements.append(row)
+    if denied:
+        statements.append({**deny, "Resource": [f"{_PREFIX}{name}" for name in sorted(denied)]})
+    return json.dumps({"Statement": statements}, separators=(",", ":"))
+
+
 def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     """Set the policy of the stack of an event: no update replaces or deletes its data and node groups."""
     import boto3
@@ -56,19 +77,7 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     stack = event["StackId"]
     cloudformation = boto3.client("cloudformation", region_name=stack.split(":")[3])
     body = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
-    names = protected((json.loads(body) if isinstance(body, str) else body)["Resources"])
-    statements: list[dict[str, Any]] = [
-        {"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"},
-    ]
-    if names:
-        statements.append(
-            {
-                "Effect": "Deny",
-                "Action": ["Update:Replace", "Update:Delete"],
-                "Principal": "*",
-                "Resource": [f"LogicalResourceId/{name}" for name in names],
-            }
-        )
-    policy = json.dumps({"Statement": statements}, separators=(",", ":"))
-    cloudformation.set_stack_policy(StackName=stack, StackPolicyBody=policy)
-    return {"Protected": names}
+    resources = (json.loads(body) if isinstance(body, str) else body)["Resources"]
+    existing = cloudformation.get_stack_policy(StackName=stack).get("StackPolicyBody")
+    cloudformation.set_stack_policy(StackName=stack, StackPolicyBody=policy(resources, existing))
+    return {"Protected": protected(resources)}

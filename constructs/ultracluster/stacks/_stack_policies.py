@@ -17,6 +17,8 @@ _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "
 # All that a cluster may have: a stack that comes or goes changes nothing here. `Compute-` are `Compute-2` and so on.
 _STACKS = ("Network/", "Storage/", "Cluster/", "Observability/", "Images/", "Compute/", "Compute-", "Platform/")
 
+_ACTIONS = ("GetStackPolicy", "GetTemplate", "SetStackPolicy")
+
 
 class StackPolicies(Construct):
     """Set the policy of each stack of a cluster after its deployment, by whatever tool.
@@ -67,7 +69,7 @@ class StackPolicies(Construct):
                 "Statement": [
                     {
                         "Effect": "Allow",
-                        "Action": ["cloudformation:GetTemplate", "cloudformation:SetStackPolicy"],
+                        "Action": [f"cloudformation:{name}" for name in _ACTIONS],
                         "Resource": deployed,
                     },
                     {
