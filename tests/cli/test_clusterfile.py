@@ -109,7 +109,14 @@ def test_check_prints_all_problems_to_stderr_with_exit_code_1(file: Path) -> Non
         f"{file}:1:7 name: the name of a cluster has 3 to 40 letters, digits and hyphens and begins with a letter, "
         "got 'x' [invalid-value]",
         f"{file}:6:39 nodes.train.count: must be a whole number, got 'x' [invalid-value]",
+        "Rules that read a value which is not valid are checked once it is.",
     ]
+
+
+def test_check_leaves_no_rule_unchecked_where_every_value_is_valid(file: Path) -> None:
+    file.write_text(bent("use2-az1", "use1-az1"))
+    lines = RUN.invoke(app, ["check", str(file)]).stderr.splitlines()
+    assert (len(lines), lines[1].rpartition(" ")[2]) == (2, "[zone-region]")
 
 
 def test_check_prints_problems_as_json(file: Path) -> None:

@@ -41,7 +41,8 @@ def load(
     except clusterfile.ClusterFileError as error:
         if not json_:
             number = len(error.problems)
-            fail(f"{number} problem{'s' if number > 1 else ''} in {what}\n{error}")
+            more = "\nRules that read a value which is not valid are checked once it is." if error.incomplete else ""
+            fail(f"{number} problem{'s' if number > 1 else ''} in {what}\n{error}{more}")
         problems = [
             {"line": p.line, "column": p.column, "field": p.field, "message": p.message, "rule": p.rule}
             for p in error.problems

@@ -205,7 +205,7 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str, **instead: 
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
     located += [_located(problem, *tree.place(problem.path, at_key=problem.at_key)) for problem in problems]
     if located or cluster is None:
-        raise ClusterFileError(name, located)
+        raise ClusterFileError(name, located, incomplete=cluster is None)
     return cluster
 
 

@@ -96,9 +96,11 @@ class ClusterFileError(ValueError):
     Args:
         name: Name of the file.
         problems: The errors, in the order of the file.
+        incomplete: Whether a value is not valid, so that the rules which read it were not checked.
     """
 
-    def __init__(self, name: str, problems: list[Located]) -> None:
+    def __init__(self, name: str, problems: list[Located], *, incomplete: bool = False) -> None:
         self.name = name
+        self.incomplete = incomplete
         self.problems = tuple(sorted(set(problems)))
         super().__init__("\n".join(problem.render(name) for problem in self.problems))
