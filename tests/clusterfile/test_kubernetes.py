@@ -383,6 +383,21 @@ def test_rejects_an_elastic_group_in_another_zone_or_in_an_existing_cluster() ->
     assert "Karpenter belongs to the existing cluster" in problem("count: 8", ELASTIC.replace("64", "8"), OWN)
 
 
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ("placement-group: cluster", "nodes.train.placement-group: Karpenter creates no placement group, got cluster"),
+        ("tags: {karpenter.sh/nodepool: a}", "nodes.train.tags.karpenter.sh/nodepool: Karpenter sets this tag itself"),
+        ("tags: {kubernetes.io/cluster/a: owned}", "Karpenter sets this tag itself"),
+    ],
+)
+def test_rejects_settings_of_an_elastic_group_that_karpenter_does_not_take(settings: str, error: str) -> None:
+    bought = bent(f"capacity: {RESERVATION}", "capacity: on-demand", GOOD)
+    assert error in problem("count: 64", f"{ELASTIC}, {settings}", bought)
+    named = read("count: 64", f"{ELASTIC}, placement-group: {{name: training}}, tags: {{team: a}}", GOOD)
+    assert named.node_groups[0].elastic
+
+
 def test_rejects_an_elastic_group_where_karpenter_reaches_no_iam() -> None:
     (error,) = problems(bent("count: 64", ELASTIC, GOOD) + 'account: "123456789012"\nnetwork: {internet: false}\n')
     assert "nodes.train.elastic: Karpenter calls IAM" in error

@@ -370,9 +370,12 @@ def test_karpenter_launches_and_terminates_only_resources_with_the_tags_of_the_c
 def test_a_node_class_uses_the_outputs_of_the_stacks() -> None:
     result = templates("eks-mixed")
     outputs = {name: name.lower() for template in result.values() for name in template.find_outputs("*")}
-    platform = kubernetes.platform_of(
-        clusterfile.load(ROOT / "examples" / "eks-mixed.yaml"), deployed=parameter_values(outputs)
-    )
+    settings = "elastic: true, labels: {purpose: batch}, tags: {team: a}, root-volume: 1 TiB, pods: 40"
+    text = (ROOT / "examples" / "eks-mixed.yaml").read_text().replace("elastic: true", settings)
+    platform = kubernetes.platform_of(clusterfile.loads(text, "c.yaml"), deployed=parameter_values(outputs))
+    (burst,) = [group for group in platform.nodes if group.elastic]
+    assert (burst.further_labels, burst.tags) == ({"purpose": "batch"}, {"team": "a"})
+    assert (burst.root_volume_gib, burst.pods, burst.placement_group) == (1024, 40, None)
     assert platform.karpenter is not None
     assert "${" not in str(platform.karpenter)
     text = str(kubernetes.platform(platform).objects)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from support.generations import GENERATIONS, support
 from support.generations import cluster as cluster_of_table
-from support.kubernetes_data import GPU_TYPES, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
+from support.kubernetes_data import GPU_TYPES, HOME, KARPENTER, LUSTRE, PLATFORMS, cluster, everything, gb200, nodes
 from support.kubernetes_schemas import validate
 from support.kubernetes_shapes import RECORD, definitions, is_core, problems, shape, texts, words
 from ultracluster.boot import Taint
@@ -399,8 +400,21 @@ def test_karpenter_launches_nodes_with_the_interfaces_of_our_launch_templates() 
     assert rows == [(row.card, row.device, row.kind) for row in interfaces("p5.48xlarge", "one-ip")]
     assert classes["spill"]["capacityReservationSelectorTerms"] == [{"id": "cr-0123456789abcdef0"}]
     assert classes["spill"]["instanceStorePolicy"] == "RAID0"
+    assert classes["spill"]["tags"] == {"Name": "llama-spill", "team": "a"}
+    assert classes["spill"]["blockDeviceMappings"][0]["ebs"]["volumeSize"] == "1000Gi"
+    assert classes["spill"]["kubelet"] == {"maxPods": 60}
+    assert classes["spill"]["placementGroupSelector"] == {"name": "training"}
+    # Without settings, a node class is that of earlier releases, and its nodes are not drifted.
+    assert classes["burst"]["blockDeviceMappings"][0]["ebs"]["volumeSize"] == "500Gi"
+    assert not {"kubelet", "placementGroupSelector"} & set(classes["burst"])
     pools = {item["metadata"]["name"]: item["spec"] for item in of_kind(objects, "NodePool")}
     assert pools["spill"]["limits"]["nvidia.com/gpu"] == "64"
+    template = pools["spill"]["template"]
+    assert template["metadata"]["labels"]["purpose"] == "serving"
+    # Pods with Lustre wait for its driver; a taint of the template would keep all others away for ever.
+    assert template["spec"]["startupTaints"] == [{"effect": "NoExecute", "key": "fsx.csi.aws.com/agent-not-ready"}]
+    without = platform(replace(PLATFORMS["elastic"], volumes={"/home": HOME})).objects
+    assert all("startupTaints" not in pool["spec"]["template"]["spec"] for pool in of_kind(without, "NodePool"))
     disruption = pools["spill"]["disruption"]
     assert disruption["consolidationPolicy"] == "WhenEmpty"
     # An edit of a group makes its nodes drifted, and Karpenter would drain them under their gangs.

@@ -24,6 +24,13 @@ KARPENTER = KarpenterNodes(
     image="al2023@v20261101",
     queue="interruptions",
 )
+LAUNCH = {
+    "further_labels": {"purpose": "serving"},
+    "tags": {"team": "a"},
+    "root_volume_gib": 1000,
+    "pods": 60,
+    "placement_group": "training",
+}
 RESERVED = TargetedReservation(reservation_id="cr-0123456789abcdef0")
 
 
@@ -68,7 +75,7 @@ PLATFORMS: dict[str, Platform] = {
     "GB200": cluster(gb200(128)),
     "elastic": cluster(
         nodes(),
-        nodes("p5.48xlarge", 8, "spill", elastic=True, capacity=RESERVED),
+        nodes("p5.48xlarge", 8, "spill", elastic=True, capacity=RESERVED, **LAUNCH),
         nodes("p5.4xlarge", 6, "burst", elastic=True, capacity=Spot(), image="ami-0123456789abcdef0"),
         nodes("c7i.8xlarge", 8, "prepare", elastic=True, os="bottlerocket", image="bottlerocket@v1.63.0"),
         karpenter=KARPENTER,

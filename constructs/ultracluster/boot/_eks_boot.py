@@ -36,6 +36,12 @@ class Taint:
 
 # Pods without GPUs stay off nodes with some; every chart and job of this library tolerates it.
 GPU_TAINT = Taint(key="nvidia.com/gpu", effect="NoSchedule")
+# The CSI driver removes the taint when it can mount; before that a pod with a volume would fail. It looks once, when it
+# starts, and EKS adds the taints of its API up to half a minute after a node joins: such a taint could stay for ever.
+# https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md and pkg/driver/node.go;
+# https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/2447 and
+# https://github.com/aws/containers-roadmap/issues/1962 (read 2026-11-27)
+FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

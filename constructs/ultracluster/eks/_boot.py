@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 from aws_cdk import aws_eks_v2 as eks
 
 from ultracluster.boot import (
+    FSX_TAINT,
     GPU_TAINT,
     LUSTRE_EFA_UNIT,
     ClusterAccess,
@@ -21,12 +22,6 @@ from ultracluster.kubernetes import GROUP_LABEL, device_labels
 from ultracluster.planning.capacity import Image, InterruptibleReservation
 from ultracluster.storage import Storage
 
-# The CSI driver removes the taint when it can mount; before that a pod with a volume would fail. It looks once, when it
-# starts, and EKS adds the taints of its API up to half a minute after a node joins: such a taint could stay for ever.
-# https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md and pkg/driver/node.go;
-# https://github.com/kubernetes-sigs/aws-ebs-csi-driver/issues/2447 and
-# https://github.com/aws/containers-roadmap/issues/1962 (read 2026-11-27)
-_FSX_TAINT = Taint(key="fsx.csi.aws.com/agent-not-ready", effect="NoExecute")
 # CoreDNS has the tenth address of the range of Services:
 # https://docs.aws.amazon.com/eks/latest/userguide/view-kubernetes-resources.html (read 2026-11-21).
 _DNS = 10
@@ -49,7 +44,7 @@ def _first_taints(cluster: ClusterFile, group: NodeGroup, *, managed: bool) -> t
     # An existing cluster may have no driver that removes the taint.
     lustre = cluster.storage.lustre is not None and cluster.kubernetes.existing is None
     taints = [taint for taint in group.kubernetes_taints if not managed or taint == GPU_TAINT]
-    return (*taints, *((_FSX_TAINT,) if lustre else ()))
+    return (*taints, *((FSX_TAINT,) if lustre else ()))
 
 
 def _access(cluster: ClusterFile, plane: eks.ICluster) -> ClusterAccess:

@@ -21,6 +21,7 @@ from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._required import required_releases
 from ultracluster.kubernetes._teams import Team
+from ultracluster.planning.capacity import NamedGroup
 
 #: Names of ids that a deployment creates, each an output of the stacks or in one. `${NAME}` stands for its value.
 PARAMETERS = (
@@ -72,6 +73,11 @@ def platform_of(
                 ultraserver=group.ultraserver,
                 elastic=group.elastic,
                 image=group.image.id if group.elastic and group.image else None,
+                further_labels=group.labels,
+                tags=cluster.nodes[group.section].tags,
+                root_volume_gib=group.root_volume.gib,
+                pods=group.pods,
+                placement_group=group.placed.name if isinstance(group.placed, NamedGroup) else None,
                 type_label=f"{traits.type_prefix}{group.instance_type.name}",
                 healthy=dict(traits.healthy) if group.gpus and not group.elastic else {},
                 checkpoint_percent=cluster.hyperpod.checkpoint_memory or 0,

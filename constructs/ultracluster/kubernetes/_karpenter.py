@@ -3,6 +3,7 @@
 See: https://karpenter.sh/docs/concepts/nodeclasses (1.14, read 2026-11-21)
 """
 
+from ultracluster.boot import FSX_TAINT
 from ultracluster.catalogue.ec2 import interfaces
 from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._nodes import ROOT_DEVICES, PlatformNodes, device_labels
@@ -11,12 +12,12 @@ from ultracluster.kubernetes._platform import KarpenterNodes, Platform
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.planning.capacity import Block, Spot, TargetedReservation
 
-# Room for container images where no local disk takes them. Ours.
-_ROOT_VOLUME = {"deleteOnTermination": True, "encrypted": True, "volumeSize": "500Gi", "volumeType": "gp3"}
 # API group of HyperPod's own node class.
 _SERVICE = "karpenter.sagemaker.amazonaws.com"
 # A node that has nothing to do for so long is ended: longer than the pause between two jobs of a person.
 _IDLE = "30m"
+# The driver that removes `FSX_TAINT`.
+_FSX_DRIVER = "fsx.csi.aws.com"
 
 
 def karpenter_release(platform: Platform, nodes: KarpenterNodes) -> HelmRelease:
@@ -35,7 +36,7 @@ def karpenter_objects(platform: Platform) -> list[Object]:
         if not group.elastic:
             continue
         if platform.karpenter is not None:
-            result += [_node_class(platform, group, platform.karpenter), _node_pool(group)]
+            result += [_node_class(platform, group, platform.karpenter), _node_pool(platform, group)]
         elif platform.service_karpenter:
             result += [_service_class(group), _service_pool(group)]
     return result
@@ -62,10 +63,16 @@ def _service_pool(group: PlatformNodes) -> Object:
 def _node_class(platform: Platform, group: PlatformNodes, nodes: KarpenterNodes) -> Object:
     named = group.image or nodes.image
     image: Object = {"id": named} if named.startswith("ami-") else {"alias": named}
+    root = {
+        "deleteOnTermination": True,
+        "encrypted": True,
+        "volumeSize": f"{group.root_volume_gib}Gi",
+        "volumeType": "gp3",
+    }
     spec: Object = {
         "amiFamily": {"al2023": "AL2023", "bottlerocket": "Bottlerocket"}[group.os],
         "amiSelectorTerms": [image],
-        "blockDeviceMappings": [{"deviceName": ROOT_DEVICES[group.os], "ebs": dict(_ROOT_VOLUME)}],
+        "blockDeviceMappings": [{"deviceName": ROOT_DEVICES[group.os], "ebs": root}],
         # One hop: pods do not reach the node's credentials.
         "metadataOptions": {"httpEndpoint": "enabled", "httpPutResponseHopLimit": 1, "httpTokens": "required"},
         "networkInterfaces": [
@@ -75,8 +82,12 @@ def _node_class(platform: Platform, group: PlatformNodes, nodes: KarpenterNodes)
         "role": nodes.role,
         "securityGroupSelectorTerms": [{"id": id} for id in nodes.security_groups],
         "subnetSelectorTerms": [{"id": id} for id in nodes.subnets],
-        "tags": {"Name": f"{platform.cluster}-{group.name}"},
+        "tags": {"Name": f"{platform.cluster}-{group.name}", **group.tags},
     }
+    if group.pods is not None:
+        spec["kubelet"] = {"maxPods": group.pods}
+    if group.placement_group is not None:
+        spec["placementGroupSelector"] = {"name": group.placement_group}
     if group.instance_type.nvme[0]:
         spec["instanceStorePolicy"] = "RAID0"
     if isinstance(group.capacity, (Block, TargetedReservation)):
@@ -84,11 +95,11 @@ def _node_class(platform: Platform, group: PlatformNodes, nodes: KarpenterNodes)
     return make("karpenter.k8s.aws/v1", "EC2NodeClass", group.name, spec=spec)
 
 
-def _node_pool(group: PlatformNodes) -> Object:
+def _node_pool(platform: Platform, group: PlatformNodes) -> Object:
     spot = isinstance(group.capacity, Spot)
     reserved = isinstance(group.capacity, (Block, TargetedReservation))
     bought = "spot" if spot else "reserved" if reserved else "on-demand"
-    return _pool(
+    pool = _pool(
         group,
         {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": group.name},
         [
@@ -96,6 +107,13 @@ def _node_pool(group: PlatformNodes) -> Object:
             {"key": "karpenter.sh/capacity-type", "operator": "In", "values": [bought]},
         ],
     )
+    # The kubelet registers them, once: https://github.com/kubernetes-sigs/karpenter/issues/1772 and
+    # https://github.com/aws/karpenter-provider-aws, pkg/providers/launchtemplate/launchtemplate.go (1.14, both read
+    # 2026-11-27)
+    if any(volume.driver == _FSX_DRIVER for volume in platform.volumes.values()):
+        taint = {"effect": FSX_TAINT.effect, "key": FSX_TAINT.key}
+        pool["spec"]["template"]["spec"]["startupTaints"] = [taint]
+    return pool
 
 
 def _pool(group: PlatformNodes, node_class: Object, requirements: list[Object]) -> Object:
@@ -115,7 +133,7 @@ def _pool(group: PlatformNodes, node_class: Object, requirements: list[Object]) 
         },
         "limits": limits,
         "template": {
-            "metadata": {"labels": {**device_labels(group.instance_type), **group.labels}},
+            "metadata": {"labels": {**device_labels(group.instance_type), **group.further_labels, **group.labels}},
             "spec": template,
         },
     }

@@ -51,6 +51,11 @@ class PlatformNodes:
         layout: Network interface layout; used for elastic groups only, which Karpenter launches.
         elastic: Karpenter launches and terminates its nodes.
         image: AMI id of an elastic group. By default, that of `KarpenterNodes`.
+        further_labels: Further labels of the nodes of an elastic group. By default, none.
+        tags: Tags of the instances and volumes of an elastic group. By default, a name.
+        root_volume_gib: Root volume of the nodes of an elastic group in GiB. By default, 500.
+        pods: Maximum number of pods on a node of an elastic group. By default, that of Karpenter.
+        placement_group: Name of an existing placement group of an elastic group. By default, none.
         ultraserver: UltraServer type of its nodes, or None.
         type_label: Label of its nodes with their instance type. By default, the name of the type.
         healthy: Labels of nodes that passed the checks of their service, which jobs select.
@@ -72,6 +77,12 @@ class PlatformNodes:
     layout: Layout = "one-ip"
     elastic: bool = False
     image: str | None = None
+    further_labels: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    # Room for container images where no local disk takes them. Ours.
+    root_volume_gib: int = 500
+    pods: int | None = None
+    placement_group: str | None = None
     ultraserver: UltraServer | None = None
     type_label: str | None = None
     healthy: Mapping[str, str] = field(default_factory=dict)

@@ -11,12 +11,12 @@ from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import instead_of_add_on
+from ultracluster.clusterfile.rules._kubernetes_nodes import check_elastic
 from ultracluster.clusterfile.rules._other_orchestrator import OTHER
 from ultracluster.clusterfile.rules._rule import Rule, error, shared, warning
 from ultracluster.clusterfile.sections._kubernetes import NEW_CLUSTER_KEYS, SCALING_TIER, AddOn, Kubernetes
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import did_you_mean, not_one_of
-from ultracluster.planning.capacity import CapacityBlock, OnDemand, Spot, TargetedReservation
 
 _KUBERNETES_NO_ADMINS = warning("kubernetes-no-admins", "No principal has access to the Kubernetes cluster.")
 _KUBERNETES_OPEN = warning("kubernetes-open", "The API server is public for all addresses.")
@@ -48,10 +48,6 @@ _NODE_DRIVER = error(
 )
 _BOTTLEROCKET = error("bottlerocket-image", "EKS chooses the image of Bottlerocket nodes.")
 _ARGO_CD = error("kubernetes-argo-cd", "Argo CD reads a Git repository, and people sign in by IAM Identity Center.")
-_ELASTIC = error(
-    "elastic",
-    "Karpenter launches on-demand, Spot and reserved nodes, in the zone of the cluster and with a pinned image.",
-)
 
 _HERE: Path = ("kubernetes",)
 _READY_LEAST, _READY_MOST = 300, 86_400
@@ -188,7 +184,7 @@ def _check_group(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Itera
             yield _ULTRASERVER((*path, "os"), message)
     yield from _check_driver(group, requested, draft)
     if group.elastic:
-        yield from until_invalid(_check_elastic(group, draft))
+        yield from until_invalid(check_elastic(group, draft))
     most = eks.most_pods(group.instance_type)
     if group.pods > most:
         message = (
@@ -211,37 +207,6 @@ def _check_driver(group: NodeGroup, requested: Kubernetes, draft: Draft) -> Iter
         else:
             of_group = draft.nodes[group.section].release is not None
             yield _NODE_DRIVER(("nodes", group.section, "release") if of_group else (*_HERE, "release"), message)
-
-
-def _check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
-    path: Path = ("nodes", group.section)
-    if draft.traits.kubernetes_nodes.own_karpenter:
-        if not isinstance(group.capacity, OnDemand | Spot):
-            message = (
-                f"HyperPod's Karpenter launches on-demand and Spot nodes, not {group.capacity.word}; remove elastic"
-            )
-            yield _ELASTIC((*path, "elastic"), message)
-        return
-    if not isinstance(group.capacity, OnDemand | Spot | TargetedReservation | CapacityBlock):
-        message = (
-            f"Karpenter launches on-demand and Spot nodes, and those of a reservation or a Capacity Block named by "
-            f"its id, not "
-            f"{group.capacity.word}; remove elastic"
-        )
-        yield _ELASTIC((*path, "elastic"), message)
-    if draft.kubernetes.existing is not None:
-        message = "Karpenter belongs to the existing cluster; create the pool there, and remove this"
-        yield _ELASTIC((*path, "elastic"), message)
-    if group.image is None or group.image.id is None:
-        message = "Karpenter replaces nodes when an image moves; pin the one of this group: image: ami-..."
-        yield _ELASTIC((*path, "elastic"), message)
-    if group.zone != draft.zone:
-        message = f"Karpenter's nodes are in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
-        yield _ELASTIC((*path, "elastic"), message)
-    if not draft.network.internet:
-        # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
-        message = "Karpenter calls IAM, which has no endpoint in a VPC of another Region than its own; remove elastic"
-        yield _ELASTIC((*path, "elastic"), message)
 
 
 def _check_platform(draft: Draft) -> Iterator[Problem]:

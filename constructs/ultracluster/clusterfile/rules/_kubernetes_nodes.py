@@ -5,9 +5,17 @@ from collections.abc import Iterator
 from ultracluster.catalogue.schedulers import eks, eks_updates, release_parameter
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import Rule, error, listed, warning
-from ultracluster.planning.capacity import InterruptibleReservation, waits_for_command
+from ultracluster.planning.capacity import (
+    CapacityBlock,
+    InterruptibleReservation,
+    OnDemand,
+    Spot,
+    TargetedReservation,
+    waits_for_command,
+)
 
 _RELEASE = error("kubernetes-release", "EKS refuses nodes whose version does not go with that of the control plane.")
 _BEHIND = warning("kubernetes-nodes-behind", "The control plane was updated, and its nodes were not.")
@@ -26,6 +34,14 @@ _FLAVORS = error("kueue-flavors", "A queue of Kueue has a limit of flavors, one 
 _MOST_FLAVORS = 64
 # Judgement: a node with GPUs is drained, ends, boots and joins. An update has six hours to spare.
 _MINUTES_OF_A_NODE, _SPARE_MINUTES = 10, 360
+_ELASTIC = error(
+    "elastic",
+    "Karpenter launches on-demand, Spot and reserved nodes, in the zone of the cluster and with a pinned image.",
+)
+# Its node classes refuse them: https://github.com/aws/karpenter-provider-aws, pkg/apis/v1/ec2nodeclass.go (1.14, read
+# 2026-11-27)
+_TAGS = ("eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass")
+_TAG_PREFIX = "kubernetes.io/cluster"
 
 _KUBECTL_SKEW = warning("kubectl-skew", "kubectl supports API servers one minor version older and newer.")
 # kubectl of the package that `apply` and the admin host use: https://kubernetes.io/releases/version-skew-policy/#kubectl
@@ -89,6 +105,45 @@ def check_updates(draft: Draft) -> Iterator[Problem]:
             yield _UPDATE(path, "is for node groups of EKS, and Karpenter launches these nodes; remove it", at_key=True)
         elif isinstance(group.capacity, InterruptibleReservation):
             yield _UPDATE(path, "is for managed nodes, and these are an Auto Scaling group; remove it", at_key=True)
+
+
+def check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
+    """Check an elastic group."""
+    path: Path = ("nodes", group.section)
+    if draft.traits.kubernetes_nodes.own_karpenter:
+        if not isinstance(group.capacity, OnDemand | Spot):
+            message = (
+                f"HyperPod's Karpenter launches on-demand and Spot nodes, not {group.capacity.word}; remove elastic"
+            )
+            yield _ELASTIC((*path, "elastic"), message)
+        return
+    if not isinstance(group.capacity, OnDemand | Spot | TargetedReservation | CapacityBlock):
+        message = (
+            f"Karpenter launches on-demand and Spot nodes, and those of a reservation or a Capacity Block named by "
+            f"its id, not "
+            f"{group.capacity.word}; remove elastic"
+        )
+        yield _ELASTIC((*path, "elastic"), message)
+    if draft.kubernetes.existing is not None:
+        message = "Karpenter belongs to the existing cluster; create the pool there, and remove this"
+        yield _ELASTIC((*path, "elastic"), message)
+    if group.image is None or group.image.id is None:
+        message = "Karpenter replaces nodes when an image moves; pin the one of this group: image: ami-..."
+        yield _ELASTIC((*path, "elastic"), message)
+    if group.zone != draft.zone:
+        message = f"Karpenter's nodes are in the cluster's own zone, {draft.zone}, and these are to be in {group.zone}"
+        yield _ELASTIC((*path, "elastic"), message)
+    if not draft.network.internet:
+        # https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters (read 2026-11-21)
+        message = "Karpenter calls IAM, which has no endpoint in a VPC of another Region than its own; remove elastic"
+        yield _ELASTIC((*path, "elastic"), message)
+    placed = draft.nodes[group.section].placement_group
+    if isinstance(placed, str) and placed != "auto":
+        message = f"Karpenter creates no placement group, got {placed}; remove it, or name one: {{name: NAME}}"
+        yield _ELASTIC((*path, "placement-group"), message)
+    for key in draft.nodes[group.section].tags:
+        if key in _TAGS or key.startswith(_TAG_PREFIX):
+            yield _ELASTIC((*path, "tags", key), "Karpenter sets this tag itself; remove it", at_key=True)
 
 
 def check_flavors(draft: Draft) -> Iterator[Problem]:

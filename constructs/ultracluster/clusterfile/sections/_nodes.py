@@ -214,7 +214,7 @@ class NodeGroupSection(Section):
     placement_group: PlacementGroup = Field(
         default="auto",
         description="auto: the reservation's own, or a cluster placement group for on-demand and Spot nodes "
-        "with EFA. cluster, partition, spread: a new one. none. {name: NAME}: an existing one.",
+        "with EFA. cluster, partition, spread: a new one. none. {name: NAME}: an existing one. Karpenter creates none.",
     )
     labels: dict[LabelName, LabelValue] = Field(
         default={}, description="Labels of the nodes; Slurm has them as features, NAME-VALUE."
@@ -261,5 +261,6 @@ class NodeGroupSection(Section):
     )
     pods: t.Count | None = Field(
         default=None,
-        description="Under Kubernetes: pods of a node, which use addresses of its subnet. Default: 30.",
+        description="Under Kubernetes: pods of a node, which use addresses of its subnet. Karpenter's nodes, and those "
+        "with an existing image, run no more. Default: 30.",
     )
