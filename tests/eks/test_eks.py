@@ -360,6 +360,9 @@ def test_karpenter_launches_and_terminates_only_resources_with_the_tags_of_the_c
         actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
         if {"ec2:TerminateInstances", "ec2:CreateTags", "iam:DeleteInstanceProfile"} & set(actions):
             assert "kubernetes.io/cluster/studio" in json.dumps(statement["Condition"])
+    used = str(next(statement["Resource"] for statement in policy if "ec2:RunInstances" in statement["Action"]))
+    for kind in ("subnet", "security-group", "capacity-reservation", "placement-group"):
+        assert f":*:{kind}/*" in used  # of the account that shares it
     (passed,) = (statement["Condition"] for statement in policy if statement["Action"] == "iam:PassRole")
     # The second in China.
     services = ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]

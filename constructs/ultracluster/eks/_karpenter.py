@@ -127,7 +127,9 @@ class EksKarpenter(cdk.Resource):
         pool, node_class = "karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass"
         launched = [self._ec2(kind) for kind in _LAUNCHED]
         launch = ["ec2:RunInstances", "ec2:CreateFleet"]
-        used = [*(self._ec2(kind) for kind in _USED), *(self._ec2(kind, account="") for kind in ("image", "snapshot"))]
+        # Of any account: AWS RAM shares them, and their ARNs have the account of their owner.
+        used = [self._ec2(kind, account="*") for kind in _USED]
+        used += [self._ec2(kind, account="") for kind in ("image", "snapshot")]
         yield _allow(launch, used)
         yield _allow(launch, [self._ec2("launch-template")], _tagged("Resource", owned, pool))
         yield _allow([*launch, "ec2:CreateLaunchTemplate"], launched, _tagged("Request", owned, pool))
