@@ -73,7 +73,8 @@ class Home(Section):
     )
     backups: t.Duration = Field(
         default=Duration.parse(f"{openzfs.BACKUP_DAYS} d"),
-        description="For how long daily backups of openzfs are kept, 1 d to 90 d.",
+        description="For how long daily backups of openzfs are kept, 1 d to 90 d. FSx deletes them with the file "
+        "system.",
     )
     mount: t.HomePath = Field(default="/home", description="Where nodes mount it.")
     clients: tuple[t.Cidr, ...] | None = Field(

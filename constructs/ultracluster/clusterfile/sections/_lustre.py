@@ -261,7 +261,9 @@ class Lustre(Section):
         default=None, description="When FSx may patch it, d:HH:MM in UTC, 1 being Monday. Default: FSx chooses."
     )
     backups: t.Duration | None = Field(
-        default=None, description="For how long daily backups are kept, whole days. Default: no backups."
+        default=None,
+        description="For how long daily backups are kept, whole days. FSx deletes them with the file system. Default: "
+        "no backups.",
     )
     mount: t.MountPath = Field(default="/fsx", description="Where nodes mount it.")
     client: LustreClient = optional(description="Settings of nodes that mount a file system with EFA.")
