@@ -196,12 +196,14 @@ def test_a_sweep_is_a_table_json_csv_and_a_report_that_loads_nothing(tmp_path: P
 @pytest.mark.parametrize("instance_type", ["p4d.24xlarge", "p5.48xlarge", "p6-b300.48xlarge", "p6e-gb200.36xlarge"])
 def test_a_written_file_is_valid_and_names_layout_and_nodes(instance_type: str, tmp_path: Path) -> None:
     file = tmp_path / "cluster.yaml"
-    result = run(*SMALL, "--type", instance_type, "--nodes", "36", "--write", str(file), "--name", "llama")
+    nodes = "48" if instance_type.startswith("p6e") else "36"
+    result = run(*SMALL, "--type", instance_type, "--nodes", nodes, "--write", str(file), "--name", "llama")
     assert (result.exit_code, result.stderr) == (0, "")
     cluster = clusterfile.load(str(file))
     groups = [group for group in cluster.node_groups if group.instance_type.gpus]
     assert {group.instance_type.name for group in groups} == {instance_type}
-    assert sum(group.count for group in groups) >= 36
+    # A job has 16 of the 18 nodes of an UltraServer.
+    assert sum(group.count - group.spare for group in groups) == (54 if instance_type.startswith("p6e") else 36)
     assert "--set tensor_parallel=" in file.read_text()
     planned = re.search(r"lustre_capacity_gib +([\d,]+) GiB", result.output)
     # The Local Zone of p6e-gb200 has no file system.
@@ -243,11 +245,7 @@ def test_a_written_file_renders_the_job_of_the_plan(
     words = ("--tokens", "1T", "--type", "p5en.48xlarge", *words)
     result = run(*words, "--write", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
-    text = file.read_text()
-    # A shell reads the command without the marks of the comment.
-    command = text[text.index("ultracluster render") : text.index("name: ")].replace("\n#", "\n").replace("\\\n", " ")
-    arguments = shlex.split(command.replace("=RECIPE", "=a_pretrain_config").replace("--out jobs", f"--out {out}"))
-    done = CliRunner().invoke(app, arguments[1:])
+    done = rendered(file.read_text(), out)
     assert done.exit_code == 0, done.output
     job = (out / "train/megatron.sbatch").read_text()
     assert all(option in job for option in (*options, "ddp.use_distributed_optimizer=true"))
@@ -261,6 +259,44 @@ def test_a_written_file_renders_the_job_of_the_plan(
     again = ["render", str(file), "--workload", "megatron", "--plan", str(saved), "--set", "recipe=a_pretrain_config"]
     assert CliRunner().invoke(app, [*again, "--out", str(tmp_path / "again")]).exit_code == 0
     assert (tmp_path / "again/train/megatron.sbatch").read_text() == job
+
+
+def rendered(text: str, out: Path) -> Result:
+    """Run the command of the comment of a written file, as a shell reads it."""
+    command = text[text.index("ultracluster render") : text.index("name: ")].replace("\n#", "\n").replace("\\\n", " ")
+    arguments = shlex.split(command.replace("=RECIPE", "=a_pretrain_config").replace("--out jobs", f"--out {out}"))
+    return CliRunner().invoke(app, arguments[1:])
+
+
+@pytest.mark.parametrize("limit", [("--days", "30"), ("--nodes", "144"), ("--nodes", "5")])
+def test_a_job_on_ultraservers_has_whole_segments_and_pays_for_whole_ultraservers(
+    limit: tuple[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "cluster.yaml"
+    words = ("--parameters", "70B", "--tokens", "2T", "--type", "p6e-gb200.36xlarge", *limit, "--price", "100")
+    result = run(*words, "--write", str(file))
+    assert (result.exit_code, result.stderr) == (0, "")
+    plan = data(*words)
+    servers = -(-plan["nodes"] // 16)
+    assert plan["nodes"] % 16 == 0 or plan["nodes"] == 5
+    assert f"    count: {servers}\n" in file.read_text()
+    assert plan["spare_nodes"] == 18 * servers - plan["nodes"]
+    assert plan["dollars"] == pytest.approx(100 * 18 * servers * 24 * plan["days"])
+    done = rendered(file.read_text(), tmp_path / "jobs")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_job_of_parts_of_segments_is_refused_and_a_sweep_rounds_it() -> None:
+    words = ("--parameters", "70B", "--tokens", "2T", "--type", "p6e-gb200.36xlarge")
+    refused = run(*words, "--nodes", "36")
+    assert refused.exit_code == 1
+    assert (
+        "nodes must be a multiple of 16, the nodes of a job in one u-p6e-gb200x72, got 36: use 32 or 48"
+        in refused.stderr
+    )
+    swept = data(*words, "--sweep", "--counts", "36,40,72", "--price", "100")["pareto"]
+    assert {row["nodes"] for row in swept} <= {32, 64}
+    assert all(row["dollars"] == pytest.approx(100 * row["nodes"] * 18 / 16 * 24 * row["days"]) for row in swept)
 
 
 def test_a_written_file_has_templates(tmp_path: Path) -> None:

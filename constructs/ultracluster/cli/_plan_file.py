@@ -41,7 +41,7 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str, file: str) -
     local = zone.count("-") > 1
     record = str(plan["instance_type"].value)
     if record.startswith("p6e-"):
-        servers = -(-(plan.nodes + spares) // 18)
+        servers = (plan.nodes + spares) // 18  # The planner purchases whole ones.
         ids = ", ".join(f"cr-{number:017x}" for number in range(1, servers + 1))
         lines += [
             "  train:",

@@ -1,7 +1,9 @@
 """Purchase options, placement, UltraServers, machine images and vCPU quotas."""
 
+from ultracluster.planning.capacity._domains import check_segments as check_segments
 from ultracluster.planning.capacity._domains import domains_for as domains_for
 from ultracluster.planning.capacity._domains import segment as segment
+from ultracluster.planning.capacity._domains import ultraservers_for as ultraservers_for
 from ultracluster.planning.capacity._image import KERNEL as KERNEL
 from ultracluster.planning.capacity._image import VERSION as VERSION
 from ultracluster.planning.capacity._image import BuiltImage as BuiltImage

@@ -45,6 +45,23 @@ def segment(instances: int) -> int:
     return 1 << (instances.bit_length() - 1)
 
 
+def ultraservers_for(nodes: int, ultraserver: UltraServer) -> int:
+    """Return the fewest UltraServers for a job of this many nodes: each gives one segment of nodes."""
+    return -(-nodes // segment(ultraserver.instances))
+
+
+def check_segments(nodes: int, ultraserver: UltraServer) -> list[str]:
+    """Return the error of a job over several UltraServers that is not whole segments; empty if it is."""
+    size = segment(ultraserver.instances)
+    if nodes <= size or nodes % size == 0:
+        return []
+    below = nodes // size * size
+    return [
+        f"nodes must be a multiple of {size}, the nodes of a job in one {ultraserver.name}, got {nodes}: "
+        f"use {below} or {below + size}"
+    ]
+
+
 def domains_for(gpus: int, ultraserver: UltraServer) -> Domains:
     """Return the fewest UltraServers of a type that hold a number of GPUs.
 

@@ -9,7 +9,7 @@ from ultracluster.planning.lustre import LustreClients
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._machine import Precision, machine_of, precision_problems
 from ultracluster.planning.workload._model import Model
-from ultracluster.planning.workload._requirements import add_resources
+from ultracluster.planning.workload._requirements import add_resources, add_spares
 from ultracluster.planning.workload._serving import Replica, Serving
 from ultracluster.planning.workload._sheet import Sheet, checked
 from ultracluster.planning.workload._training import absurd
@@ -72,12 +72,14 @@ def plan_inference(
     _replica(sheet, serving, replica, record, output_tokens, reasoning_tokens)
     nodes = _load(sheet, serving, replica, record, requests_per_second)
     _staging(sheet, serving, replica, record, nodes)
-    add_resources(sheet, record, nodes, 0)
+    spares = add_spares(sheet, record, nodes, assumptions) if record.ultraservers else 0
+    add_resources(sheet, record, nodes, spares)
     if dollars_per_node_hour is not None:
         sheet.add("dollars_per_node_hour", dollars_per_node_hour, "USD/h", "price of a node", "the caller")
+        paid = "(nodes + spare_nodes)" if spares else "nodes"
         tokens = sheet.number("requests_per_second") * generated * 3600
-        sheet.add("dollars_per_million_tokens", dollars_per_node_hour * nodes / tokens * 1e6, "USD",
-                  "dollars_per_node_hour * nodes / (requests_per_second * generated tokens * 3600) * 1e6")  # fmt: skip
+        sheet.add("dollars_per_million_tokens", dollars_per_node_hour * (nodes + spares) / tokens * 1e6, "USD",
+                  f"dollars_per_node_hour * {paid} / (requests_per_second * generated tokens * 3.6e-3)")  # fmt: skip
     return Plan(kind="inference", figures=tuple(sheet.figures), notes=tuple(sheet.notes))
 
 

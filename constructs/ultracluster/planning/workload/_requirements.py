@@ -10,14 +10,43 @@ from ultracluster.catalogue.ec2 import (
     vcpu_quota,
 )
 from ultracluster.catalogue.schedulers import pcs
+from ultracluster.planning.capacity import segment, ultraservers_for
 from ultracluster.planning.lustre import Checkpoint, LustreClients, LustreGoal, LustrePlan, plan_lustre
 from ultracluster.planning.workload._assumptions import Assumptions
+from ultracluster.planning.workload._failures import spare_nodes
 from ultracluster.planning.workload._series import series_at_most
 from ultracluster.planning.workload._sheet import Sheet
 
 _GIB = 1 << 30
 # Room beside checkpoints and dataset: a full file system truncates a checkpoint.
 _HEADROOM = 1.2
+
+
+def whole_nodes(record: InstanceType, nodes: int) -> int:
+    """Return the nodes of a job on at most this many: whole segments, if it spans UltraServers."""
+    size = segment(record.ultraservers[-1].instances) if record.ultraservers else 1
+    return nodes if nodes <= size else nodes // size * size
+
+
+def idle_nodes(record: InstanceType, nodes: int) -> int:
+    """Return the instances of the largest UltraServers that a job leaves idle, 2 of 18 in each; 0 for other types."""
+    if not record.ultraservers:
+        return 0
+    server = record.ultraservers[-1]
+    return ultraservers_for(nodes, server) * server.instances - nodes
+
+
+def add_spares(sheet: Sheet, record: InstanceType, nodes: int, assumptions: Assumptions) -> int:
+    """Add the spare nodes of a job, and return their number: those that UltraServers leave, or of failures."""
+    spares = idle_nodes(record, nodes)
+    if record.ultraservers:
+        sheet.add("spare_nodes", spares, "nodes", "instances of the UltraServers without nodes: 2 of 18 in each",
+                  "https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html")  # fmt: skip
+        return spares
+    spares = spare_nodes(nodes, assumptions)
+    sheet.add("spare_nodes", spares, "nodes", "failures during repair_days, in 99 % of the cases",
+              "Poisson distribution of failures")  # fmt: skip
+    return spares
 
 
 def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -> None:
@@ -50,10 +79,6 @@ def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -
     ):
         if total > most:
             sheet.notes.append(f"{total:,} nodes are more than the {most} that {what}")
-    sizes = sorted(server.instances for server in record.ultraservers)
-    if sizes and total % sizes[0]:
-        servers = f"UltraServers of {' or '.join(map(str, sizes))}"
-        sheet.notes.append(f"{record.name} comes in {servers}: {total} nodes leave instances idle")
     sheet.add("metric_series", series_at_most("standard", total), "series", "series of a node * (nodes + spare_nodes)",
               "limit of the profile standard")  # fmt: skip
 

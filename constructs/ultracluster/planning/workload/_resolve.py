@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, InstanceType
+from ultracluster.planning.capacity import check_segments, segment
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._failures import interruptions
 from ultracluster.planning.workload._layout import Layout
@@ -89,8 +90,20 @@ def candidates(precision: Precision) -> list[InstanceType]:
     ]
 
 
+def check_whole(record: InstanceType, nodes: int) -> None:
+    """Check that a job over several UltraServers has whole segments; other types have none.
+
+    Raises:
+        ValueError: If it has not; Slurm does not start it.
+    """
+    for problem in check_segments(nodes, record.ultraservers[-1]) if record.ultraservers else ():
+        raise ValueError(problem)
+
+
 def _on_type(requested: Wanted, record: InstanceType) -> Resolved:
     job = requested.job_of(record)
+    if requested.nodes:
+        check_whole(record, requested.nodes)
     nodes = requested.nodes or _nodes(requested, record, job)
     result = _on_nodes(requested, record, job, nodes)
     if requested.days is not None and requested.nodes is not None:
@@ -130,7 +143,7 @@ def _nodes(requested: Wanted, record: InstanceType, job: Job) -> int:
             return False
         return requested.days is None or result.days <= requested.days
 
-    unit = record.ultraservers[-1].instances if record.ultraservers else 1
+    unit = segment(record.ultraservers[-1].instances) if record.ultraservers else 1
     high = unit
     while high <= MOST_NODES and not good(high):
         high *= 2

@@ -8,11 +8,12 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.ec2 import instance_type as look_up
 from ultracluster.planning import Plan
 from ultracluster.planning.workload._assumptions import Assumptions
-from ultracluster.planning.workload._failures import interruptions, spare_nodes
+from ultracluster.planning.workload._failures import interruptions
 from ultracluster.planning.workload._layout import Layout
 from ultracluster.planning.workload._machine import Precision, precision_problems
 from ultracluster.planning.workload._model import Model
-from ultracluster.planning.workload._requirements import add_cost, add_file_system, add_resources
+from ultracluster.planning.workload._requirements import add_cost, add_file_system, add_resources, add_spares
+from ultracluster.planning.workload._resolve import check_whole
 from ultracluster.planning.workload._search import fastest
 from ultracluster.planning.workload._serving import Replica, Serving
 from ultracluster.planning.workload._sheet import STEP, Sheet, checked
@@ -88,6 +89,7 @@ def plan_rl(
         ]
     )
     record = look_up(instance_type) if isinstance(instance_type, str) else instance_type
+    check_whole(record, nodes)
     responses = prompts * samples
     sequence = max(_LEAST_SEQUENCE, prompt_tokens + response_tokens)
     job = job_on(record, model=model, precision=precision, sequence=sequence, batch=responses, assumptions=assumptions)
@@ -147,10 +149,9 @@ def plan_rl(
     sheet.add("days", days, "days", "steps * step_seconds / goodput / 86400", range_=(pure / good, pure / worst))
     sheet.add("gpu_hours", days * 24 * nodes * record.gpus, "GPU-hours", "days * 24 * gpus")
     size = assumptions.checkpoint_bytes(model.parameters)
-    spares = spare_nodes(nodes, assumptions)
     sheet.add("checkpoint_bytes", size, "bytes", "parameters * checkpoint_bytes_per_parameter")
     sheet.add("checkpoint_interval_seconds", goodput.interval, "s", "Young and Daly, as in training")
-    sheet.add("spare_nodes", spares, "nodes", "failures during repair_days, in 99 % of the cases")
+    spares = add_spares(sheet, record, nodes, assumptions)
     add_file_system(sheet, record, nodes, size, 0, assumptions)
     add_resources(sheet, record, nodes, spares)
     add_cost(sheet, dollars_per_node_hour, nodes + spares, days)

@@ -1,6 +1,7 @@
 """Sweeps over types and numbers of nodes, and the candidates that no other beats."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from ultracluster.catalogue.ec2 import InstanceType
@@ -9,6 +10,7 @@ from ultracluster.planning.workload._failures import interruptions
 from ultracluster.planning.workload._layout import Layout
 from ultracluster.planning.workload._machine import Precision
 from ultracluster.planning.workload._model import Model
+from ultracluster.planning.workload._requirements import idle_nodes, whole_nodes
 from ultracluster.planning.workload._resolve import candidates
 from ultracluster.planning.workload._search import Job, ranking, too_small
 from ultracluster.planning.workload._sheet import checked
@@ -62,6 +64,9 @@ def sweep(
 ) -> list[Candidate]:
     """Return a candidate for each type and number of nodes on which the model fits.
 
+    Numbers of nodes over several UltraServers are rounded down to whole segments, and the cost is that of the
+    UltraServers.
+
     Args:
         model: The model.
         tokens: Tokens of training.
@@ -90,7 +95,7 @@ def sweep(
     flops, prices = 6 * model.active * tokens, dollars_per_node_hour or {}
     results: list[Candidate] = []
     largest: tuple[Job, int] | None = None
-    failing = {nodes: interruptions(nodes, assumptions) for nodes in node_counts}
+    failing = cache(partial(interruptions, assumptions=assumptions))
     for record in instance_types or candidates(precision):
         job = job_on(
             record, model=model, precision=precision, sequence=sequence, batch=int(batch_tokens) // sequence,
@@ -102,7 +107,7 @@ def sweep(
         known: dict[int, list[Layout]] = {}
         full = flops / job.machine.peak(precision)
         price = prices.get(record.name)
-        for nodes in node_counts:
+        for nodes in dict.fromkeys(whole_nodes(record, count) for count in node_counts):
             gpus = nodes * record.gpus
             power = gpus.bit_length()
             for near in (power - 1, power):
@@ -112,7 +117,7 @@ def sweep(
             if layout is None:
                 continue
             mfu = rate * 6 * model.active / gpus / job.machine.peak(precision)
-            days_between, _, goodput = failing[nodes]
+            days_between, _, goodput = failing(nodes)
             days = full / gpus / mfu / _DAY / goodput
             results.append(
                 Candidate(
@@ -121,7 +126,7 @@ def sweep(
                     gpus,
                     days,
                     days * 24 * gpus,
-                    None if price is None else price * nodes * days * 24,
+                    None if price is None else price * (nodes + idle_nodes(record, nodes)) * days * 24,
                     mfu,
                     goodput,
                     days / days_between,

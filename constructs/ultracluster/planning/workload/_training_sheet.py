@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from ultracluster.catalogue.training import CHINCHILLA, FAILURES_PER_1000_NODE_DAYS, KAPLAN, RECOVERY_SECONDS
 from ultracluster.planning import Kind
 from ultracluster.planning.workload._assumptions import Assumptions
-from ultracluster.planning.workload._failures import interruptions, spare_nodes
+from ultracluster.planning.workload._failures import interruptions
 from ultracluster.planning.workload._layout import usable_memory
 from ultracluster.planning.workload._model import Model
-from ultracluster.planning.workload._requirements import add_cost, add_file_system, add_resources
+from ultracluster.planning.workload._requirements import add_cost, add_file_system, add_resources, add_spares
 from ultracluster.planning.workload._resolve import Resolved
 from ultracluster.planning.workload._search import layers_of_stage
 from ultracluster.planning.workload._sheet import STEP, ZERO, Sheet
@@ -36,9 +36,7 @@ def fill(sheet: Sheet, result: Resolved, inputs: Inputs) -> None:
     _layout(sheet, result)
     _communication(sheet, result)
     _failures(sheet, result, inputs, goodputs)
-    spares = spare_nodes(result.nodes, inputs.assumptions)
-    sheet.add("spare_nodes", spares, "nodes", "failures during repair_days, in 99 % of the cases",
-              "Poisson distribution of failures")  # fmt: skip
+    spares = add_spares(sheet, result.record, result.nodes, inputs.assumptions)
     size = inputs.assumptions.checkpoint_bytes(inputs.model.parameters)
     dataset = inputs.tokens * inputs.assumptions.dataset_bytes_per_token
     add_file_system(sheet, result.record, result.nodes, size, dataset, inputs.assumptions)
