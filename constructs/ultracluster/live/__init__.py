@@ -13,6 +13,7 @@ from ultracluster.live import (
     _quotas,
     _reservations,
     _sagemaker,
+    _storage,
     _versions,
     _volume_key,
 )
@@ -29,6 +30,7 @@ CHECKS: tuple[Check, ...] = (
     *_quotas.CHECKS,
     *_sagemaker.CHECKS,
     *_existing.CHECKS,
+    *_storage.CHECKS,
     *_volume_key.CHECKS,
     *_admins.CHECKS,
     *_images.CHECKS,

@@ -1,9 +1,8 @@
-"""Resources that the file names: subnets, keys, buckets, file systems, images."""
+"""Resources that the file names: subnets, keys, key pairs, secrets."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
@@ -16,8 +15,6 @@ _ENDPOINTS = Call(
 )
 _VPC = Call(service="ec2", operation="describe_vpc_attribute", action="ec2:DescribeVpcAttribute")
 _KEY = Call(service="kms", operation="describe_key", action="kms:DescribeKey")
-_BUCKET = Call(service="s3", operation="head_bucket", action="s3:ListBucket")
-_LUSTRE = Call(service="fsx", operation="describe_file_systems", action="fsx:DescribeFileSystems")
 _KEY_PAIR = Call(service="ec2", operation="describe_key_pairs", action="ec2:DescribeKeyPairs")
 _SECRET = Call(service="secretsmanager", operation="describe_secret", action="secretsmanager:DescribeSecret")
 
@@ -115,55 +112,6 @@ def _keys(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Find
             yield check.good(f"{key} is enabled")
 
 
-def _bucket(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    bucket = cluster.storage.existing_bucket
-    assert bucket is not None
-    answer = account.find(_BUCKET, missing="404 NoSuchBucket", Bucket=bucket.name)
-    if answer is None:
-        yield check.bad(f"there is no bucket {bucket.name}", "change `storage.data-bucket`")
-        return
-    region = answer.get("BucketRegion", account.region)
-    if region != account.region:
-        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
-        yield check.doubt(
-            f"{bucket.name} is in {region}: FSx imports changes from buckets in {account.region} only, and AWS charges "
-            "for traffic between Regions",
-            f"name a bucket in {account.region}",
-        )
-        return
-    yield check.good(f"{bucket.name} exists in {region}")
-
-
-def _lustre_id(cluster: ClusterFile) -> str | None:
-    lustre = cluster.storage.lustre
-    named = (lustre.existing or lustre.adopt) if lustre is not None else None
-    return named.id if named is not None else None
-
-
-def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    name = _lustre_id(cluster)
-    section = cluster.storage.lustre
-    key = "adopt" if section is not None and section.adopt is not None else "existing"
-    answer = account.find(_LUSTRE, missing="FileSystemNotFound", FileSystemIds=[name])
-    if answer is None or not answer["FileSystems"]:
-        yield check.bad(f"{account.region} has no file system {name} in this account", f"change `storage.lustre.{key}`")
-        return
-    (record,) = answer["FileSystems"]
-    if record["FileSystemType"] != "LUSTRE":
-        yield check.bad(f"{name} is {record['FileSystemType']}, not LUSTRE", "name a file system of FSx for Lustre")
-        return
-    network = cluster.network.existing
-    if network is not None and record["VpcId"] != network.vpc:
-        yield check.doubt(
-            f"{name} is in {record['VpcId']}, and the nodes in {network.vpc}: EFA does not cross VPCs",
-            "name a file system in the VPC of the nodes",
-        )
-    if record["Lifecycle"] not in ("AVAILABLE", "UPDATING"):
-        yield check.bad(f"{name} is {record['Lifecycle']}", "wait until it is AVAILABLE")
-    else:
-        yield check.good(f"{name} is {record['Lifecycle']}")
-
-
 def _key_pair(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     ssh = cluster.slurm.login.ssh
     assert ssh is not None
@@ -206,25 +154,6 @@ CHECKS = (
         calls=(_KEY,),
         resources=lambda cluster: {_KEY: _keys_of(cluster)},
         applies=lambda cluster: bool(_keys_of(cluster)),
-    ),
-    Check(
-        id="live-bucket",
-        reason="An existing data bucket must exist in the Region.",
-        run=_bucket,
-        calls=(_BUCKET,),
-        resources=lambda cluster: {
-            _BUCKET: [f"arn:{partition_of(cluster.region)}:s3:::{cluster.storage.existing_bucket.name}"]
-            if cluster.storage.existing_bucket
-            else []
-        },
-        applies=lambda cluster: cluster.storage.existing_bucket is not None,
-    ),
-    Check(
-        id="live-file-system",
-        reason="An existing file system must be one of FSx for Lustre that is available.",
-        run=_lustre,
-        calls=(_LUSTRE,),
-        applies=lambda cluster: _lustre_id(cluster) is not None,
     ),
     Check(
         id="live-key-pair",

@@ -1,0 +1,143 @@
+"""Buckets and file systems that the file names."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ultracluster.catalogue.ec2 import partition_of
+from ultracluster.clusterfile import ClusterFile
+from ultracluster.live._account import Account, Call
+from ultracluster.live._check import Check
+from ultracluster.live._finding import Finding
+
+_BUCKET = Call(service="s3", operation="head_bucket", action="s3:ListBucket")
+_LUSTRE = Call(service="fsx", operation="describe_file_systems", action="fsx:DescribeFileSystems")
+_SUBNETS = Call(service="ec2", operation="describe_subnets", action="ec2:DescribeSubnets")
+# The client of Ubuntu 24.04 and Amazon Linux 2023 is 2.15, which mounts no 2.10:
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-27)
+_TOO_OLD = "2.10"
+
+
+def _buckets_of(cluster: ClusterFile) -> dict[str, tuple[str, bool]]:
+    """Return the key that names each bucket, and whether FSx imports changes of it."""
+    existing, lustre = cluster.storage.existing_bucket, cluster.storage.lustre
+    named = {existing.name: ("storage.data-bucket", False)} if existing else {}
+    for path, link in (lustre.data_repository_associations if lustre else {}).items():
+        bucket = link.bucket or (existing.name if existing else None)
+        if bucket is not None:
+            key, imports = named.get(bucket, (f"storage.lustre.data-repository-associations.{path}", False))
+            named[bucket] = key, imports or bool(link.import_)
+    return named
+
+
+def _buckets(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    for name, (key, imports) in _buckets_of(cluster).items():
+        answer = account.find(_BUCKET, missing="404 NoSuchBucket", Bucket=name)
+        if answer is None:
+            yield check.bad(f"there is no bucket {name}", f"change `{key}`")
+            continue
+        region = answer.get("BucketRegion", account.region)
+        if region == account.region:
+            yield check.good(f"{name} exists in {region}")
+            continue
+        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
+        refuse = check.bad if imports else check.doubt
+        yield refuse(
+            f"{name} is in {region}: FSx imports changes from buckets in {account.region} only, and AWS charges for "
+            "traffic between Regions",
+            f"name a bucket in {account.region}",
+        )
+
+
+def _lustre_id(cluster: ClusterFile) -> str | None:
+    lustre = cluster.storage.lustre
+    named = (lustre.existing or lustre.adopt) if lustre is not None else None
+    return named.id if named is not None else None
+
+
+def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
+    name = _lustre_id(cluster)
+    section = cluster.storage.lustre
+    key = "adopt" if section is not None and section.adopt is not None else "existing"
+    answer = account.find(_LUSTRE, missing="FileSystemNotFound", FileSystemIds=[name])
+    if answer is None or not answer["FileSystems"]:
+        yield check.bad(f"{account.region} has no file system {name} in this account", f"change `storage.lustre.{key}`")
+        return
+    (record,) = answer["FileSystems"]
+    if record["FileSystemType"] != "LUSTRE":
+        yield check.bad(f"{name} is {record['FileSystemType']}, not LUSTRE", "name a file system of FSx for Lustre")
+        return
+    network = cluster.network.existing
+    if network is not None and record["VpcId"] != network.vpc:
+        yield check.doubt(
+            f"{name} is in {record['VpcId']}, and the nodes in {network.vpc}: EFA does not cross VPCs",
+            "name a file system in the VPC of the nodes",
+        )
+    yield from _differences(check, cluster, account, record, f"storage.lustre.{key}")
+    if record["Lifecycle"] not in ("AVAILABLE", "UPDATING"):
+        yield check.bad(f"{name} is {record['Lifecycle']}", "wait until it is AVAILABLE")
+    else:
+        yield check.good(f"{name} is {record['Lifecycle']}")
+
+
+def _differences(
+    check: Check, cluster: ClusterFile, account: Account, record: dict[str, Any], key: str
+) -> Iterator[Finding]:
+    """Compare what the file has of a file system with its record."""
+    section, name = cluster.storage.lustre, record["FileSystemId"]
+    assert section is not None
+    named = section.existing or section.adopt
+    assert named is not None
+    settings = record.get("LustreConfiguration", {})
+    mount_name, efa = settings.get("MountName"), bool(settings.get("EfaEnabled"))
+    if mount_name != named.mount_name:
+        yield check.bad(
+            f"the mount name of {name} is {mount_name}, and the file has {named.mount_name}: no node would mount it",
+            f"write `mount-name: {mount_name}` in `{key}`",
+        )
+    if cluster.lustre_efa and not efa:
+        yield check.bad(f"{name} was created without EFA, and the file has it with EFA", "remove `efa: true`")
+    elif efa and not cluster.lustre_efa:
+        yield check.doubt(f"{name} has EFA, and the nodes would mount it over TCP", "write `efa: true`")
+    if record.get("FileSystemTypeVersion") == _TOO_OLD:
+        yield check.bad(
+            f"{name} has Lustre {_TOO_OLD}, which the clients of Ubuntu 24.04 and Amazon Linux 2023 do not mount",
+            f"aws fsx update-file-system --region {account.region} --file-system-id {name} "
+            "--file-system-type-version 2.15",
+        )
+    spec = cluster.lustre_spec
+    if spec is not None and spec.capacity_gib not in (None, record.get("StorageCapacity")):
+        yield check.doubt(
+            f"{name} has {record.get('StorageCapacity'):,} GiB, and the keys of the file describe "
+            f"{spec.capacity_gib:,}: what `check` prints of it is not true",
+            "write its `capacity` and `tier`",
+        )
+    subnets = account.find(_SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=record.get("SubnetIds", [])[:1])
+    zone = subnets["Subnets"][0]["AvailabilityZoneId"] if subnets else cluster.lustre_zone
+    if zone != cluster.lustre_zone:
+        refuse = check.bad if cluster.lustre_efa else check.doubt
+        yield refuse(
+            f"{name} is in {zone}, and the file has {cluster.lustre_zone}: AWS charges for traffic between zones, and "
+            "EFA does not cross them",
+            f"create the cluster in {zone}" + (f", or write `zone: {zone}` in `{key}`" if section.existing else ""),
+        )
+
+
+CHECKS = (
+    Check(
+        id="live-bucket",
+        reason="A bucket that the file names must exist, and in the Region if FSx imports its changes.",
+        run=_buckets,
+        calls=(_BUCKET,),
+        resources=lambda cluster: {
+            _BUCKET: [f"arn:{partition_of(cluster.region)}:s3:::{name}" for name in _buckets_of(cluster)]
+        },
+        applies=lambda cluster: bool(_buckets_of(cluster)),
+    ),
+    Check(
+        id="live-file-system",
+        reason="An existing file system must be one of FSx for Lustre that is available and is as the file has it.",
+        run=_lustre,
+        calls=(_LUSTRE, _SUBNETS),
+        applies=lambda cluster: _lustre_id(cluster) is not None,
+    ),
+)
