@@ -32,7 +32,7 @@ def findings(storage: dict[str, Any], account: AwsAccount, check: str, **keys: A
 
 
 def has(account: AwsAccount, *, zone: str = "use2-az1", version: str = "2.15", **settings: Any) -> None:
-    """Give the account a file system, as FSx describes one."""
+    """Add a file system to the account, as FSx describes one."""
     record = {
         "FileSystemId": NAME,
         "FileSystemType": "LUSTRE",
