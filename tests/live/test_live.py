@@ -130,6 +130,32 @@ def test_the_policy_changes_nothing_and_names_what_it_can() -> None:
     ]
 
 
+def test_the_bootstrap_has_the_qualifier_of_the_project(
+    account: AwsAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Landing zones have bootstraps with a qualifier of their organization, and none with the default one."""
+    without_bootstrap(account)
+
+    def bootstrap() -> Finding:
+        (finding,) = (each for each in findings(example, account) if each.check == "live-bootstrap")
+        return finding
+
+    example = cluster()
+    monkeypatch.chdir(tmp_path)
+    finding = bootstrap()
+    assert (finding.status, "--qualifier" in finding.fix) == ("warn", True)
+    project = {"app": "python app.py", "context": {"@aws-cdk/core:bootstrapQualifier": "mycorp"}}
+    (tmp_path / "cdk.json").write_text(json.dumps(project))
+    finding = bootstrap()
+    assert (finding.status, finding.fix.startswith("npx cdk bootstrap --qualifier mycorp aws://")) == ("fail", True)
+    account.client("ssm", REGION).put_parameter(Name="/cdk-bootstrap/mycorp/version", Value="30", Type="String")
+    account.policy = policy(example)
+    assert bootstrap().status == "pass"
+    assert ":parameter/cdk-bootstrap/mycorp/version" in str(account.policy)
+    (tmp_path / "cdk.json").write_text("{")
+    assert bootstrap().status == "warn"
+
+
 def answering(name: str, value: dict[str, Any]) -> Callable[[AwsAccount], None]:
     return lambda account: account.answers.update({name: lambda _: value})
 

@@ -6,6 +6,7 @@ from typing import Any
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live import (
     _admins,
+    _bootstrap,
     _existing,
     _images,
     _place,
@@ -26,6 +27,7 @@ __all__ = ["CHECKS", "Finding", "check_account", "policy"]
 #: All checks, in the order in which they run.
 CHECKS: tuple[Check, ...] = (
     *_place.CHECKS,
+    *_bootstrap.CHECKS,
     *_reservations.CHECKS,
     *_quotas.CHECKS,
     *_sagemaker.CHECKS,

@@ -1,4 +1,4 @@
-"""The account itself: credentials, CDK bootstrap, zones, services and instance types."""
+"""The account itself: credentials, zones, services and instance types."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,6 @@ from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
 
 IDENTITY = Call(service="sts", operation="get_caller_identity", action="")
-_BOOTSTRAP = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
 _SERVICES = Call(service="ssm", operation="get_parameters", action="ssm:GetParameters")
 _ZONES = Call(service="ec2", operation="describe_availability_zones", action="ec2:DescribeAvailabilityZones")
 _OFFERINGS = Call(
@@ -17,11 +16,6 @@ _OFFERINGS = Call(
     action="ec2:DescribeInstanceTypeOfferings",
     result="InstanceTypeOfferings",
 )
-# The default qualifier of `cdk bootstrap`, and the version of the bootstrap stack that the assets of a stack need:
-# https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html and aws-cdk-lib's DefaultStackSynthesizer,
-# MIN_BOOTSTRAP_STACK_VERSION (read 2026-11-23)
-_BOOTSTRAP_PARAMETER = "/cdk-bootstrap/hnb659fds/version"
-_BOOTSTRAP_VERSION = 6
 # https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-public-parameters-global-infrastructure.html
 # (read 2026-11-23)
 _REGION_SERVICES = "/aws/service/global-infrastructure/regions/{region}/services/{service}"
@@ -37,19 +31,6 @@ def _account(check: Check, cluster: ClusterFile, account: Account) -> Iterator[F
         )
         return
     yield check.good(f"account {here}, as {identity['Arn'].rpartition(':')[2]}")
-
-
-def _bootstrap(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    answer = account.find(_BOOTSTRAP, missing="ParameterNotFound", Name=_BOOTSTRAP_PARAMETER)
-    fix = f"npx cdk bootstrap aws://{cluster.account or 'ACCOUNT'}/{account.region}"
-    if answer is None:
-        yield check.bad(f"{account.region} has no CDK bootstrap stack with the default qualifier", fix)
-        return
-    version = int(answer["Parameter"]["Value"])
-    if version < _BOOTSTRAP_VERSION:
-        yield check.bad(f"the CDK bootstrap stack has version {version}, and {_BOOTSTRAP_VERSION} is needed", fix)
-        return
-    yield check.good(f"the CDK bootstrap stack has version {version}")
 
 
 def _services_of(cluster: ClusterFile) -> list[str]:
@@ -149,13 +130,6 @@ CHECKS = (
         reason="The credentials must be of the account of the file.",
         run=_account,
         calls=(IDENTITY,),
-    ),
-    Check(
-        id="live-bootstrap",
-        reason="`cdk deploy` needs the bootstrap stack of the CDK in account and Region.",
-        run=_bootstrap,
-        calls=(_BOOTSTRAP,),
-        resources=lambda cluster: {_BOOTSTRAP: [arn(cluster, "ssm", f"parameter{_BOOTSTRAP_PARAMETER}")]},
     ),
     Check(
         id="live-service",
