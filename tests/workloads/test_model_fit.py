@@ -1,5 +1,6 @@
 """Jobs of a model of a known size: memory, layout and checkpoints, and plans as settings."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,15 @@ def test_a_checkpoint_that_takes_long_is_requested_earlier() -> None:
     (job,) = files(slow, "megatron", parameters="405B", recipe="r")
     seconds = int(job.split("USR1@")[1].split("\n")[0])
     assert seconds > 405e9 * 14 / float(spec.disk_write_mb_per_s) / 1e6
+    # EKS evicts pods for 15 minutes.
+    text = (ROOT / "examples/eks-512-gpus.yaml").read_text()
+    slow = loads(re.sub(r"\{throughput: \d+ GB/s", "{throughput: 2 GB/s, capacity: 24 TiB", text), "x")
+    (job,) = files(slow, "megatron", parameters="405B", recipe="r")
+    grace = int(job.split("terminationGracePeriodSeconds: ")[1].split("\n")[0])
+    assert grace > 900
+    assert f"# Its pods take up to {grace // 60} minutes" in job
+    (fast,) = files(EKS, "megatron", parameters="70B", recipe="r")
+    assert "# Its pods take" not in fast
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,10 @@ from ultracluster.workloads._slurm_jobs import JobFile
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload
 
+# "If the Pods don't leave the node within 15 minutes", an update fails and is rolled back:
+# https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html (read 2026-11-27)
+_EVICTION_SECONDS = 900
+
 
 def kubernetes_jobs(platform: Platform) -> tuple[JobFile, ...]:
     """Return the job files of a platform, by group: `GROUP/JOB.yaml`, for `kubectl apply --filename`."""
@@ -44,6 +48,12 @@ def kubernetes_job(platform: Platform, form: KubernetesForm, group: PlatformNode
     if form.writes and platform.shared is None:
         notes.append(
             "Without storage.lustre or storage.home, checkpoints end with their pod, and a restart begins again"
+        )
+    managed = not (group.elastic or platform.late)
+    if given.parameters and given.request_seconds > _EVICTION_SECONDS and managed:
+        notes.append(
+            f"Its pods take up to {given.request_seconds // 60} minutes to write a checkpoint and end. An update of "
+            f"nodes fails after {_EVICTION_SECONDS // 60}: deploy it with --hold drain"
         )
     text = to_yaml(objects_in_registry(objects, platform.registry, platform.region))
     return JobFile(path=path, text="".join(f"# {note}.\n" for note in notes) + text, what=what)
