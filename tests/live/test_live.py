@@ -135,12 +135,12 @@ def test_the_bootstrap_has_the_qualifier_of_the_project(
 ) -> None:
     """Landing zones have bootstraps with a qualifier of their organization, and none with the default one."""
     without_bootstrap(account)
+    file = cluster()
 
     def bootstrap() -> Finding:
-        (finding,) = (each for each in findings(example, account) if each.check == "live-bootstrap")
+        (finding,) = (each for each in findings(file, account) if each.check == "live-bootstrap")
         return finding
 
-    example = cluster()
     monkeypatch.chdir(tmp_path)
     finding = bootstrap()
     assert (finding.status, "--qualifier" in finding.fix) == ("warn", True)
@@ -149,7 +149,7 @@ def test_the_bootstrap_has_the_qualifier_of_the_project(
     finding = bootstrap()
     assert (finding.status, finding.fix.startswith("npx cdk bootstrap --qualifier mycorp aws://")) == ("fail", True)
     account.client("ssm", REGION).put_parameter(Name="/cdk-bootstrap/mycorp/version", Value="30", Type="String")
-    account.policy = policy(example)
+    account.policy = policy(file)
     assert bootstrap().status == "pass"
     assert ":parameter/cdk-bootstrap/mycorp/version" in str(account.policy)
     (tmp_path / "cdk.json").write_text("{")
