@@ -319,3 +319,16 @@ def test_the_last_elastic_group_leaves_with_the_role_of_its_nodes(
     assert "first, because other stacks keep exports for them: bear-Compute\n" in done.output
     stacks = {name: state for name, state in status(cloud).items() if name.startswith("bear")}
     assert (stacks["bear-Compute"], stacks["bear-Cluster"]) == ("UPDATE_COMPLETE", "UPDATE_COMPLETE")
+
+    # CloudFormation refuses an update of a group that replaces nodes and changes settings: the nodes are first.
+    edit = text.replace("20261101", "20261120").replace("count: 2,", "count: 2, labels: {rack: r1},")
+    allowed = ("--allow", "bear-Compute/trainNodeGroupEAA26539", "--allow", "bear-Compute/SystemNodeGroup746E2464")
+    done = run("deploy", edit, *allowed)
+    assert done.exit_code == 0, done.output
+    assert "first the nodes of bear-Compute/trainNodeGroupEAA26539, then their settings\n" in done.output
+    updates = [entry.detail for entry in cloud.journal.entries() if entry.logical_id.startswith("trainNodeGroup")]
+    assert updates[-2:] == ["ReleaseVersion", "Labels"]
+    late = edit.replace("20261120", "20261130").replace("count: 2,", "count: 2, update: all,")
+    refused = run("deploy", late, *allowed)
+    assert refused.exit_code == 1
+    assert "eks-update-first: bear-Compute/trainNodeGroupEAA26539: deploy the new `update` first" in refused.output

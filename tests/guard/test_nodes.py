@@ -123,6 +123,17 @@ def test_each_edit_has_a_fate_for_each_group(path: str, value: Any, expected: di
     assert running.ok == all(fate is Fate.UPDATED for fate in expected.values())
 
 
+@pytest.mark.parametrize("settings", ["Labels", "Taints", "UpdateConfig", "ScalingConfig.DesiredSize"])
+@pytest.mark.parametrize("version", ["Launch.Properties.LaunchTemplateData", "Eks.Properties.ReleaseVersion"])
+def test_an_update_of_eks_replaces_nodes_or_changes_settings(version: str, settings: str) -> None:
+    new = edited(version, {"KeyName": "key"} if "Launch" in version else "1.35.1-20261101")
+    mixed = edited(f"Eks.Properties.{settings}", 65 if settings.endswith("Size") else {}, new)
+    assert fates(compare(TEMPLATE, mixed))["Eks"] is Fate.REFUSED
+    assert fates(compare(TEMPLATE, new))["Eks"] is Fate.DRAINED
+    assert fates(compare(new, mixed))["Eks"] is not Fate.REFUSED
+    assert fates(compare(TEMPLATE, edited("Eks.Properties.AmiType", "CUSTOM", mixed)))["Eks"] is Fate.REPLACED
+
+
 def test_a_group_that_may_end_is_allowed_by_its_name() -> None:
     new = edited(f"{SCALING}.MaxInstanceCount", 32)
     assert compare(TEMPLATE, new, running=True, allow=["Pcs"]).ok

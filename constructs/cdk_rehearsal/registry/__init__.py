@@ -25,6 +25,7 @@ from cdk_rehearsal.registry._registry import Registry as Registry
 from cdk_rehearsal.registry._registry import anywhere as anywhere
 from cdk_rehearsal.registry._registry import registry as registry
 from cdk_rehearsal.registry._rejections import NO_RULES as NO_RULES
+from cdk_rehearsal.registry._rejections import NODE_SETTINGS as NODE_SETTINGS
 from cdk_rehearsal.registry._rejections import UpdateRule as UpdateRule
 from cdk_rehearsal.registry._rejections import UpdateRules as UpdateRules
 from cdk_rehearsal.registry._replacement import DELETION_PROTECTION as DELETION_PROTECTION

@@ -16,6 +16,10 @@ UpdateRules = Mapping[str, Sequence[UpdateRule]]
 
 NO_RULES: UpdateRules = MappingProxyType({})
 
+#: Properties of a node group of EKS that change without its nodes.
+NODE_SETTINGS = ("Labels", "NodeRepairConfig", "ScalingConfig", "Tags", "Taints", "UpdateConfig")
+_NODE_VERSIONS = ("LaunchTemplate", "ReleaseVersion", "Version")
+
 _UNKNOWN = "the template does not show whether it grows"
 
 
@@ -86,6 +90,27 @@ def _skips_a_version(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str
     if step == -1:
         return {"Version": "Amazon EKS goes back only within seven days of the update, and after the nodes went back"}
     return {}
+
+
+def _mixes_updates(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Check that an update of a node group of EKS replaces its nodes or changes its settings, and not both.
+
+    EKS has an API for each, and CloudFormation refuses an update that needs both: "Version and ReleaseVersion updates
+    cannot be combined with other updates". A launch template counts as a version there.
+    See: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-eks-nodegroup.html,
+    https://github.com/aws/containers-roadmap/issues/1258 and
+    https://github.com/awsdocs/aws-cloudformation-user-guide/pull/1181 (read 2026-11-27)
+    """
+    changed = [name for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name)]
+    versions = sorted(name for name in changed if name in _NODE_VERSIONS)
+    settings = sorted(name for name in changed if name in NODE_SETTINGS)
+    # Any other property replaces the group.
+    if not versions or not settings or len(versions) + len(settings) < len(changed):
+        return {}
+    return {
+        settings[0]: f"CloudFormation refuses {' and '.join(settings)} in one update of a node group with "
+        f"{' and '.join(versions)}: deploy one of both first"
+    }
 
 
 def groups_by_name(properties: Any) -> dict[str, Mapping[str, Any]] | None:
@@ -163,6 +188,7 @@ _BUILT_IN: Mapping[str, Sequence[UpdateRule]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": (_grows_too_little,),
         "AWS::EKS::Cluster": (_skips_a_version,),
+        "AWS::EKS::Nodegroup": (_mixes_updates,),
         "AWS::SageMaker::Cluster": (_changes_instances, _drops_accounting, _drops_autoscaling),
     }
 )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracluster.cli._cdk_deploy import in_two_steps
 from ultracluster.cli._deploy_check import read_templates
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
@@ -55,7 +56,7 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
             report = with_remedies(with_moved_groups(report, cluster, templates), cluster, templates)
             assembled = read_templates(new)
             taken = taken_reservations(report, cluster, templates, assembled)
-            report = replace(report, broken=(*report.broken, *taken))
+            report, _ = in_two_steps(replace(report, broken=(*report.broken, *taken)), templates, assembled)
             return with_moved_mounts(report, cluster, templates, assembled)
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -16,6 +16,7 @@ import typer
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
+from ultracluster.cli._cdk_deploy import deploy_stacks
 from ultracluster.cli._cluster_stacks import belongs_to, cluster_stacks
 from ultracluster.cli._deploy_states import with_states
 from ultracluster.cli._ended_blocks import not_yet_sold
@@ -125,6 +126,8 @@ class _Plan:
     synthesised_at: datetime
     # Node groups that the deployment leaves without nodes, a line each.
     empty: Sequence[str] = ()
+    # Node groups of EKS in two deployments: stack and logical id.
+    groups: Sequence[tuple[str, str]] = ()
 
     @property
     def ok(self) -> bool:
@@ -171,22 +174,17 @@ class _Plan:
 
     def deploy(self, *, imports: bool) -> None:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
-        from cdk_rehearsal.deploy import SIDE_BY_SIDE, protect, release_failed, released_first
+        from cdk_rehearsal.deploy import protect, release_failed
 
         release_failed(self.stacks, _client)
         # A pause of a file system neither replaces nor deletes it.
         paused = self.report.unavailable if self.report else ()
         names = {name for finding in paused for name in (finding.name, finding.logical_id)}
         _warn(protect(self.protected, _client, allow=[name for name in self.allow if name not in names]))
-        arguments = ["--app", str(self.assembly), *SIDE_BY_SIDE]
-        arguments += ["--import-existing-resources"] if imports else []
-        code = 0
-        if first := released_first(self.stacks, self.sides):
-            typer.echo(f"first, because other stacks keep exports for them: {', '.join(it.name for it in first)}")
-            code = self._cdk("deploy", first, "--exclusively", *arguments)
-            # Outputs of other stacks may have new values for them, which the CLI does not see.
-            arguments.append("--force")
-        code = code or self._cdk("deploy", self.stacks, *arguments)
+        options = ["--import-existing-resources"] if imports else []
+        code = deploy_stacks(
+            self._cdk, self.stacks, self.sides, assembly=self.assembly, groups=self.groups, options=options
+        )
         _warn(problems := protect(self.protected, _client))
         if code:
             fail(f"cdk deploy ended with code {code}; if a rollback failed: {_ROLLBACK_PAGE}")
@@ -258,7 +256,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             names = [stack.name for stack in stacks]
             sides = comparison(stacks, _client, folder, belongs=belongs_to(cluster.name, names))
             changes = change_sets(stacks, _client, sides)
-            report, empty = None, list[str]()
+            report, empty, groups = None, list[str](), list[tuple[str, str]]()
             if not sides.empty:
                 report = guard.compare(
                     sides.deployed,
@@ -270,7 +268,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     running=True,
                     change_sets=changes.changes,
                 )
-                report, empty = with_states(cluster, report, sides, synthesised_at, _client, allow=allow or ())
+                report, empty, groups = with_states(cluster, report, sides, synthesised_at, _client, allow=allow or ())
             yield _Plan(
                 protected=protected,
                 stacks=stacks,
@@ -284,6 +282,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                 starts=new_starts(cluster, sides.deployed),
                 synthesised_at=synthesised_at,
                 empty=empty,
+                groups=groups,
             )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -10,6 +10,7 @@ import typer
 
 from ultracluster.cli._active_queues import not_active, updated_clusters
 from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
+from ultracluster.cli._cdk_deploy import in_two_steps
 from ultracluster.cli._deploy_check import properties_of, read_templates
 from ultracluster.cli._ended_blocks import ended_updates
 from ultracluster.cli._instance_groups import group_counts, under_test, updated_hyperpod, with_other_nodes
@@ -34,8 +35,10 @@ def with_states(
     client: Callable[[str, str], Any],
     *,
     allow: Collection[str] = (),
-) -> "tuple[Report, list[str]]":
-    """Return the report with what services refuse, and a line for each node group that stays without nodes.
+) -> "tuple[Report, list[str], list[tuple[str, str]]]":
+    """Return the report with what services refuse, and node groups of EKS that need attention.
+
+    These are a line for each that stays without nodes, and stack and logical id of those to deploy in two steps.
 
     Args:
         cluster: Cluster file.
@@ -62,7 +65,8 @@ def with_states(
         broken += _read("nodes of HyperPod", list[str](), tested)
     report = with_other_nodes(report, counts, assembled, allow)
     report = with_moved_mounts(replace(report, broken=tuple(broken)), cluster, deployed, assembled)
-    return report, [*left_empty(deployed, assembled, nodes)]
+    report, groups = in_two_steps(report, deployed, assembled)
+    return report, [*left_empty(deployed, assembled, nodes)], groups
 
 
 def _read(what: str, unknown: _T, read: Callable[[], _T]) -> _T:

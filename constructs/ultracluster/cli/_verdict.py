@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _HELD = ("taints nodes", "replaces nodes")
 _HOLD = (
     "to restart each gang once, and from a checkpoint: evict the jobs before the deployment, by `ultracluster deploy "
-    "FILE --hold drain` or `ultracluster apply FILE --hold drain`; and write `update: all` in a group whose nodes are "
-    "replaced"
+    "FILE --hold drain` or `ultracluster apply FILE --hold drain`; and deploy `update: all` first, in a group whose "
+    "nodes are replaced"
 )
 # Only the permissions of Karpenter are stateful among the associations.
 _KARPENTER = "AWS::EKS::PodIdentityAssociation"
