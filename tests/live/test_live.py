@@ -496,6 +496,48 @@ def test_resources_of_the_printed_policy_match_its_actions(file: Path) -> None:
     assert useless(policy(clusterfile.load(file))) == set()
 
 
+@pytest.mark.parametrize(
+    ("principals", "action", "status"),
+    [
+        # The policy of the key that `cdk bootstrap --bootstrap-customer-key` creates, and the default one of a key.
+        (["root", "*"], "kms:Decrypt", "pass"),
+        (["root"], "kms:*", "fail"),
+        (["root", "*"], "kms:DescribeKey", "fail"),
+        (["role/ci", "role/llama-nodes"], "kms:Decrypt", "warn"),
+        ([], "kms:Decrypt", "pass"),
+    ],
+)
+def test_nodes_read_their_scripts_under_a_customer_key_of_the_bootstrap(
+    principals: list[str], action: str, status: str, account: AwsAccount
+) -> None:
+    rule: dict[str, Any] = {"SSEAlgorithm": "aws:kms"} | ({"KMSMasterKeyID": VOLUME_KEY} if principals else {})
+    rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": rule}]}
+    buckets: list[str] = []
+
+    def encryption(params: dict[str, Any]) -> dict[str, Any]:
+        buckets.append(params["Bucket"])
+        return {"ServerSideEncryptionConfiguration": rules}
+
+    account.answers["s3:GetBucketEncryption"] = encryption
+    metadata = {"KeyId": VOLUME_KEY[-36:], "Arn": VOLUME_KEY, "AWSAccountId": ACCOUNT, "KeyManager": "CUSTOMER"}
+    answering("kms:DescribeKey", {"KeyMetadata": metadata})(account)
+    arns = [it if it == "*" else f"arn:aws:iam::{ACCOUNT}:{it}" for it in principals]
+    statement = {"Effect": "Allow", "Principal": {"AWS": arns}, "Action": action, "Resource": "*"}
+    answering("kms:GetKeyPolicy", {"Policy": json.dumps({"Statement": statement})})(account)
+    file = cluster()
+    account.policy = policy(file)
+    (finding,) = (each for each in findings(file, account) if each.check == "live-bootstrap-key")
+    assert (finding.status, buckets) == (status, [f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"])
+    if status == "fail":
+        missing = json.loads(finding.fix.partition(": ")[2])
+        assert missing["Condition"]["StringEquals"]["kms:ViaService"] == f"s3.{REGION}.amazonaws.com"
+        answering("kms:GetKeyPolicy", {"Policy": json.dumps({"Statement": [statement, missing]})})(account)
+        assert [each.status for each in findings(file, account) if each.check == "live-bootstrap-key"] == ["pass"]
+    metadata["AWSAccountId"] = "999999999999"
+    if principals:
+        assert [each.status for each in findings(file, account) if each.check == "live-bootstrap-key"] == ["warn"]
+
+
 def test_versions_of_eks_are_those_of_today(account: AwsAccount) -> None:
     file = cluster(EKS)
     version = file.kubernetes.version

@@ -20,7 +20,7 @@ ACCOUNT = "123456789012"
 NOW = datetime.now(UTC)
 # IAM's prefix, where it is not the name of boto3's client.
 _PREFIXES = {"service-quotas": "servicequotas"}
-_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
+_ACTIONS = {"s3:HeadBucket": "s3:ListBucket", "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration"}
 #: Answers a call: None leaves it to moto.
 Answer = Callable[[dict[str, Any]], dict[str, Any] | None]
 

@@ -1,20 +1,16 @@
 """Default key of volumes: services that launch nodes must be able to use it."""
 
-import json
-import re
 from collections.abc import Iterator
-from typing import Any
 
 from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
+from ultracluster.live._key_policy import KEY, KEY_POLICY, allowed
 from ultracluster.live._place import IDENTITY
 
 _DEFAULT = Call(service="ec2", operation="get_ebs_default_kms_key_id", action="ec2:GetEbsDefaultKmsKeyId")
-_KEY = Call(service="kms", operation="describe_key", action="kms:DescribeKey")
-_POLICY = Call(service="kms", operation="get_key_policy", action="kms:GetKeyPolicy")
 # Service-linked roles that launch instances with volumes of the default key. Their policies allow no use of a customer
 # managed key. https://docs.aws.amazon.com/pcs/latest/userguide/security-key-policy-for-encrypted-volumes.html and
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html (read 2026-11-27)
@@ -44,13 +40,10 @@ def _default_key(check: Check, cluster: ClusterFile, account: Account) -> Iterat
             f"make sure that the policy allows this account to create grants, and create one for {names}",
         )
         return
-    if key == "alias/aws/ebs" or (metadata := account.ask(_KEY, KeyId=key)["KeyMetadata"])["KeyManager"] == "AWS":
+    if key == "alias/aws/ebs" or (metadata := account.ask(KEY, KeyId=key)["KeyMetadata"])["KeyManager"] == "AWS":
         yield check.good("volumes have the key of AWS by default")
         return
-    text = account.ask(_POLICY, KeyId=metadata["Arn"], PolicyName="default")["Policy"]
-    statements = json.loads(text)["Statement"]
-    statements = [statements] if isinstance(statements, dict) else statements
-    principals = {principal for statement in statements for principal in _principals(statement)}
+    principals = allowed(account, metadata["Arn"], "kms:CreateGrant")
     prefix = f"arn:{partition_of(cluster.region)}:iam::"
     missing = [
         role
@@ -68,27 +61,8 @@ def _default_key(check: Check, cluster: ClusterFile, account: Account) -> Iterat
         yield check.good(f"the policy of {metadata['Arn']}, the default key of volumes, names who launches nodes")
 
 
-def _principals(statement: dict[str, Any]) -> list[str]:
-    """Return the accounts and roles that a statement allows to create grants."""
-    actions = statement.get("Action", [])
-    names = statement.get("Principal", {})
-    names = names if isinstance(names, str) else names.get("AWS", [])
-    grants = any(_matches(action, "kms:creategrant") for action in _several(actions))
-    return _several(names) if statement["Effect"] == "Allow" and grants else []
-
-
-def _matches(pattern: str, action: str) -> bool:
-    """Return whether an action of a policy, which may have wildcards in any case of letters, includes another."""
-    text = re.escape(pattern.lower()).replace(r"\*", ".*").replace(r"\?", ".")
-    return re.fullmatch(text, action) is not None
-
-
 def _names(roles: list[str]) -> str:
     return " and ".join(role.rpartition("/")[2] for role in roles)
-
-
-def _several(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
 
 
 CHECKS = (
@@ -96,8 +70,8 @@ CHECKS = (
         id="live-volume-key",
         reason="Nodes do not start if the default key of volumes is a customer key that their launcher may not use.",
         run=_default_key,
-        calls=(_DEFAULT, IDENTITY, _KEY, _POLICY),
-        resources=lambda cluster: {call: [arn(cluster, "kms", "key/*")] for call in (_KEY, _POLICY)},
+        calls=(_DEFAULT, IDENTITY, KEY, KEY_POLICY),
+        resources=lambda cluster: {call: [arn(cluster, "kms", "key/*")] for call in (KEY, KEY_POLICY)},
         applies=lambda cluster: bool(_roles(cluster)),
     ),
 )
