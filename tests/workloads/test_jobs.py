@@ -195,9 +195,23 @@ def test_paths_lie_below_the_mounts_of_the_cluster_file() -> None:
     )
     assert 'mounts="/shared /home /scratch"' in job_of(example("slurm-own-vpc"), "train/pretrain").text
     assert 'RUN="${RUN:-/home/$USER/pretrain/$SLURM_JOB_ID}"' in job_of(example("slurm-home"), "gpu/pretrain").text
+
+
+@pytest.mark.parametrize(
+    ("nodes", "environment", "code"),
+    [("2", {}, 1), ("2", {"RUN": "/mnt/run"}, 0), ("1", {}, 0), ("2", {"PAYLOAD": "true"}, 0)],
+)
+def test_a_job_on_several_nodes_keeps_its_checkpoints_on_the_disks_of_none(
+    nodes: str, environment: dict[str, str], code: int
+) -> None:
     alone = job_of(example("slurm-minimal"), "gpu/pretrain").text
-    assert 'RUN="${RUN:-/scratch/$USER/pretrain/$SLURM_JOB_ID}"' in alone
-    assert "the cluster has no shared file system: set it" in alone
+    lines = alone.splitlines()
+    last = lines.index('RUN="${RUN:-/scratch/$USER/pretrain/$SLURM_JOB_ID}"')
+    script = "\n".join(["set -euo pipefail", *lines[last - 2 : last + 1]])
+    of_job = {"USER": "ana", "SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": nodes, **environment}
+    done = subprocess.run(["bash", "-c", script], env=of_job, capture_output=True, text=True)
+    assert done.returncode == code
+    assert ("RUN: must be set: the cluster file has no storage.lustre" in done.stderr) == bool(code)
 
 
 @pytest.mark.parametrize("image", IMAGES.values(), ids=list(IMAGES))

@@ -4,6 +4,7 @@ import shlex
 
 from ultracluster.catalogue.ec2 import OFFERED, region_of_zone
 from ultracluster.planning import Plan
+from ultracluster.planning.lustre import lustre_offer
 from ultracluster.workloads import plan_settings
 
 # Zones in this order of regions, if a type is offered in several.
@@ -55,7 +56,7 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str, file: str) -
             "  # capacity is on-demand; a reservation is `capacity: cr-0123456789abcdef0`",
             f"  train: {{type: {record}, count: {plan.nodes}{spare}}}",
         ]
-    if "lustre_mb_per_s" in plan and not local:
+    if "lustre_mb_per_s" in plan and lustre_offer(zone).tiers:
         rate = max(1, int(plan.number("lustre_mb_per_s") // 1000))
         lines += [
             "storage:",

@@ -175,7 +175,7 @@ def _about_variables(job: _Job, queue: QueueShape, image: ContainerImage | None)
     elif _runs_containers(form):
         lines.append(f"# IMAGE    must be set: {_why_no_image(queue)}; empty: what the nodes have.")
     if "resume.sh" in form.bodies:
-        where = "" if queue.shared else "; on the node's own disk, for the cluster has no shared file system: set it"
+        where = "" if queue.shared else "; on several nodes it must be set, for the cluster has no shared file system"
         lines.append(f"# RUN      directory of the run's checkpoints{where}; that of an earlier job continues it.")
         lines.append("# CHECKPOINT_SECONDS  time between two checkpoints, for a program that reads")
         lines.append(
@@ -281,7 +281,11 @@ def _of_user(queue: QueueShape) -> str:
 
 def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
     """Return the directory of the run: by default, one for each job."""
-    return ["run_is_given=${RUN:+yes}", f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"']
+    # On nodes without a shared file system, each would keep its part of a checkpoint.
+    why = "must be set: the cluster file has no storage.lustre or storage.home, so nodes share no directory"
+    local = f'[ "$SLURM_JOB_NUM_NODES" -eq 1 ] || [ -n "${{PAYLOAD:-}}" ] || : "${{RUN:?{why}}}"'
+    run = f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"'
+    return [*([] if queue.shared else [local]), "run_is_given=${RUN:+yes}", run]
 
 
 @cache

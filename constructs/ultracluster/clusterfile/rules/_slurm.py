@@ -34,6 +34,7 @@ from ultracluster.planning.slurm import (
 )
 
 _USERS_WITHOUT_HOME = warning("users-without-home", "There are users, and no shared home.")
+_NO_SHARED = warning("no-shared-file-system", "Several GPU nodes share no file system for checkpoints and logs.")
 _UNKNOWN_SETTING = warning("unknown-setting", "A setting of Slurm that AWS PCS is not known to accept.")
 _REPLACE = error("slurm-replace", "A wrong check must not replace a cluster, and every replacement must be reported.")
 _VERSION = shared("slurm-version")
@@ -246,6 +247,13 @@ def warn_slurm(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             NODE_GROUP_QUOTA,
             f"the cluster has {len(cluster.queues)} queues, and PCS gives a cluster {pcs.NODE_GROUPS_PER_CLUSTER} by "
             "default; request an increase by a support case before you deploy",
+        )
+    several = dict.fromkeys(group.section for group in cluster.node_groups if group.gpus and group.count > 1)
+    if several and cluster.storage.lustre is None and cluster.storage.home is None:
+        yield (
+            _NO_SHARED,
+            f"{', '.join(several)}: the nodes share no file system, so each keeps its part of a checkpoint, and logs, "
+            "on disks that leave with it; write storage: {lustre: {throughput: ... GB/s}} or {home: {}}",
         )
     if cluster.users and cluster.storage.home is None:
         yield (
