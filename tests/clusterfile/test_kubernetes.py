@@ -354,6 +354,13 @@ def test_rejects_drains_that_eks_does_itself() -> None:
     assert "notifications.drain: is for Slurm: EKS scales a node group in by itself" in error
 
 
+@pytest.mark.parametrize(("settings", "warned"), [("230", False), ("260", True), ("260, pods: 16", False)])
+def test_warns_if_scattered_addresses_leave_no_blocks_for_pods(settings: str, warned: bool) -> None:
+    cluster = read("count: 64", f"count: {settings}", GOOD)
+    assert cluster.subnets.capacity == 16_379
+    assert ("network-prefixes" in [warning.rule for warning in warnings(cluster)]) == warned
+
+
 ELASTIC = "count: 64, elastic: true, image: ami-0123456789abcdef0"
 
 

@@ -10,7 +10,7 @@ from ultracluster.clusterfile._draft import Draft, until_invalid, valid
 from ultracluster.clusterfile._needs import TrainingAddresses, training_addresses
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile.rules._network_quotas import warn_quotas
+from ultracluster.clusterfile.rules._network_quotas import warn_prefixes, warn_quotas
 from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._network import Network
 from ultracluster.clusterfile.sections._section import Invalid
@@ -242,6 +242,7 @@ _LARGEST_VPC = IPv4Network("10.0.0.0/16")
 def warn_network(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings."""
     yield from warn_quotas(cluster)
+    yield from warn_prefixes(cluster)
     existing = cluster.network.existing
     network = existing.cidr if existing else cluster.network.cidr
     if network is not None and network.overlaps(_DOCKER):

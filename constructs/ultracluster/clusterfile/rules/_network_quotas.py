@@ -1,6 +1,7 @@
-"""Warnings about quotas of networks."""
+"""Warnings about quotas and prefixes of networks."""
 
 from collections.abc import Iterator
+from math import exp
 
 from ultracluster.catalogue.ec2 import (
     MOST_NETWORK_ADDRESS_USAGE,
@@ -12,6 +13,7 @@ from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.rules._rule import Rule, warning
+from ultracluster.planning.network import subnet_capacity
 
 _INTERFACE_QUOTA = warning(
     "interface-quota", "The nodes have more network interfaces than the default quota of a Region."
@@ -19,6 +21,38 @@ _INTERFACE_QUOTA = warning(
 _ADDRESS_USAGE = warning(
     "network-address-usage", "EC2 refuses nodes above the quota of a VPC, which counts addresses and interfaces."
 )
+_PREFIXES = warning(
+    "network-prefixes", "Pods take whole blocks of 16 addresses, and scattered addresses of nodes break blocks."
+)
+
+
+def warn_prefixes(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
+    """Yield the warning about a training subnet that may have no free block for the pods of all nodes.
+
+    No page documents where EC2 puts an address in a subnet; here, it is anywhere.
+
+    See: https://docs.aws.amazon.com/eks/latest/best-practices/prefix-mode-linux.html and
+    https://docs.aws.amazon.com/vpc/latest/userguide/subnet-cidr-reservation.html (read 2026-11-27)
+    """
+    existing, here = cluster.network.existing, [it for it in cluster.node_groups if it.zone == cluster.zone]
+    pods = bool(here) and all(it.pods and it.service_addresses is None for it in here)
+    if not pods or (existing and not existing.cidr):
+        return
+    capacity = subnet_capacity(existing.cidr) if existing and existing.cidr else cluster.subnets.capacity
+    in_blocks = sum(it.count * eks.pod_addresses(it.pods) for it in here)
+    services = cluster.service_count + cluster.traits.control_nodes
+    in_blocks += services * eks.pod_addresses(cluster.traits.service_pods)
+    blocks, single = capacity // eks.ADDRESSES_PER_PREFIX, cluster.addresses - in_blocks
+    broken = blocks * (1 - exp(-single / blocks))
+    if in_blocks / eks.ADDRESSES_PER_PREFIX + broken > blocks:
+        yield (
+            _PREFIXES,
+            f"pods need {in_blocks // eks.ADDRESSES_PER_PREFIX:,} of the {blocks:,} blocks of 16 addresses of the "
+            f"training subnet, and {single:,} other addresses may break about {broken:,.0f}: without a free block, "
+            "pods of the last nodes do not start (InsufficientCidrBlocks); write fewer nodes, lower pods or a larger "
+            "subnet, or reserve a part of it for pods before the nodes exist: aws ec2 create-subnet-cidr-reservation "
+            "--reservation-type prefix --subnet-id SUBNET --cidr RANGE",
+        )
 
 
 def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
