@@ -23,7 +23,7 @@ acknowledged. An edit of the key updates log groups in place."""
 _USE = """## Use the packs
 
 The packs are plug-ins of your app. `acknowledge_compliance` acknowledges the findings of the first table, each at its
-own construct only:
+own construct only. It leaves constructs of your app alone that are not of this library:
 
 ```python
 import aws_cdk as cdk

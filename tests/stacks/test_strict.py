@@ -84,6 +84,16 @@ def test_the_key_of_compliance_leaves_no_log_group_without_a_key(tmp_path: Path,
 
 def test_a_defect_beside_the_acknowledged_ones_is_found(tmp_path: Path, strict: StrictProcess) -> None:
     assert "S3BucketVersioningEnabled" in strict.synthesise(tmp_path, ["open_bucket"], ["compliance"])
+    report = json.loads((tmp_path / "validation-report.json").read_text())
+    paths = {
+        violation["ruleName"].removeprefix("NIST.800.53.R5-"): {
+            construct["constructPath"].removeprefix("OpenBucket/") for construct in violation["violatingConstructs"]
+        }
+        for plugin in report["pluginReports"]
+        for violation in plugin["violations"]
+    }
+    assert paths["CloudWatchLogGroupEncrypted"] == {"Records/LogGroup/Resource"}
+    assert paths["S3BucketReplicationEnabled"] == {"Bucket/Resource", "Data/Bucket/Resource"}
 
 
 def test_acknowledgments_are_few() -> None:

@@ -2,15 +2,18 @@
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from cdk_nag import HIPAASecurityChecks, NIST80053R5Checks, PCIDSS321Checks
+from constructs import Construct
 
 from support import home_stack, storage_app
 from support.observability_stack import ObservabilityParts
 from ultracluster import clusterfile, compute
 from ultracluster.security import acknowledge_compliance
 from ultracluster.stacks import ClusterStacks
+from ultracluster.storage import DataBucket
 
 _THERE = cdk.Environment(account="123456789012", region="us-east-2")
 
@@ -57,7 +60,12 @@ def packs(app: cdk.App) -> None:
 
 def open_bucket(app: cdk.App) -> None:
     """Defects that cdk-nag must find."""
-    s3.Bucket(cdk.Stack(app, "OpenBucket"), "Bucket")
+    stack = cdk.Stack(app, "OpenBucket")
+    s3.Bucket(stack, "Bucket")
+    # Of the app, with ids that the library has; and of the library, with another id.
+    logs.LogGroup(Construct(stack, "Records"), "LogGroup")
+    s3.Bucket(Construct(stack, "Data"), "Bucket")
+    DataBucket(stack, "Datasets")
 
 
 def open_topic(app: cdk.App) -> None:

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 
 import aws_cdk as cdk
-from constructs import IConstruct
+from constructs import Construct, IConstruct
 
 _PACKS = {"NIST 800-53 R5": "NIST.800.53.R5", "HIPAA Security": "HIPAA.Security", "PCI DSS 3.2.1": "PCI.DSS.321"}
 _LOG_GROUPS = "(LogGroup|FlowLogGroup|Log)/Resource"
 _FUNCTIONS = "(GrafanaContent|Lifecycle)/Function"
-_LOGS = "Data/AccessLogs/Resource"
+_LOGS = "(Data|DataBucket)/AccessLogs/Resource"
 _SCRIPTS = "(Default/Bucket|Access/Certificates)/Resource"
 
 
@@ -22,7 +22,7 @@ class Finding:
 
     Args:
         rule: Rule of the packs, without the name of the pack.
-        where: End of the construct path, as a regular expression.
+        where: End of the construct path, as a regular expression. A class of this library stands for each id.
         reason: Why it stays.
         source: Page of AWS that documents it.
         read: Date on which the page was read; empty if an excerpt of it was.
@@ -56,7 +56,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         rule="EC2RestrictedCommonPorts",
-        where="(Nodes|Rules)/SelfIngress",
+        where="(Nodes|Rules|EfaSecurityGroup)/SelfIngress",
         reason="EFA requires a rule for all protocols whose source is the group itself; it has no address range",
         source="https://docs.aws.amazon.com/pcs/latest/userguide/working-with_networking_efa_create-sg.html",
     ),
@@ -77,7 +77,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         rule="S3BucketReplicationEnabled",
-        where=f"({_LOGS}|Data/Bucket/Resource|{_SCRIPTS})",
+        where=f"({_LOGS}|(Data|DataBucket)/Bucket/Resource|{_SCRIPTS})",
         reason="Replication needs a second bucket, in a Region and account that the user chooses, and doubles the cost "
         "of checkpoints. Versioning of the data bucket protects from deletion",
         source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication.html",
@@ -108,7 +108,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         rule="VPCDefaultSecurityGroupClosed",
-        where="Network/Vpc",
+        where="(Network|ClusterNetwork)/Vpc",
         reason="A VPC's default security group cannot be deleted, and CloudFormation has no resource for it. No "
         "interface of the templates uses it",
         source="https://docs.aws.amazon.com/vpc/latest/userguide/deleting-security-groups.html",
@@ -173,14 +173,30 @@ def packs_of(rule: str) -> str:
 def acknowledge_compliance(scope: IConstruct) -> None:
     """Acknowledge the findings of cdk-nag's packs that hold for every cluster, each at its own construct.
 
-    Call it after all stacks are created. A finding at another construct stays.
+    Call it after all stacks are created. A finding at another construct stays, and so do those of the app: only
+    constructs of this library, and what they contain, are acknowledged.
 
     Args:
-        scope: An app, stage or stack.
+        scope: An app, stage, stack or construct.
     """
-    for construct in scope.node.find_all():
+    # Path of a construct of this library, or in one -> the same with classes of this library in place of ids.
+    places: dict[str, str] = {}
+    above = scope.node.scopes[:-1]
+    for construct in (*above, *scope.node.find_all()):
         path = construct.node.path
-        ids = {id: finding for finding in FINDINGS if finding.holds(path) for id in finding.ids}
-        if ids:
+        parent, _, id = path.rpartition("/")
+        name = _class(construct)
+        if name is None and parent not in places:
+            continue
+        places[path] = f"{places.get(parent, '')}/{name or id}"
+        findings = [it for it in FINDINGS if it.holds(path) or it.holds(places[path])]
+        ids = {id: finding for finding in findings for id in finding.ids}
+        if ids and construct not in above:
             rows = (cdk.Acknowledgment(id=id, reason=finding.reason) for id, finding in ids.items())
             cdk.Validations.of(construct).acknowledge(*rows)
+
+
+def _class(construct: IConstruct) -> str | None:
+    """Return the class of this library that a construct is of, or None."""
+    classes = (it for it in type(construct).__mro__ if it.__module__.startswith("ultracluster."))
+    return next((it.__name__ for it in classes if issubclass(it, Construct)), None)
