@@ -60,10 +60,10 @@ def test_cluster_files_and_fragments_are_valid(page: Path, text: str, tmp_path: 
 
 
 def test_every_yaml_block_is_a_cluster_file_or_a_file_of_another_program() -> None:
-    """A workflow of GitHub, and groups of rules of Prometheus. Other tests read these."""
+    """A workflow of GitHub, groups of rules of Prometheus, and an object of Kubernetes. Other tests read these."""
     read = {text for _, text in cluster_files()}
     others = {text.partition(":")[0] for _, text in yaml_blocks() if text and text not in read}
-    assert others == {"groups", "on"}
+    assert others == {"apiVersion", "groups", "on"}
 
 
 def test_the_readme_shows_the_main_example() -> None:

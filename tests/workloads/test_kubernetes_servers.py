@@ -8,7 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
+from support import ROOT
 from support.kubernetes_data import cluster, gb200, nodes
 from ultracluster.kubernetes import Object, Platform, platform
 from ultracluster.workloads._kubernetes_inference import VLLM_SERVER, leader_worker_set
@@ -75,6 +77,59 @@ def test_a_server_that_answers_after_a_second_is_ready(name: str, probed: int, p
 
 def test_the_probe_of_kubernetes_by_default_is_too_short(port: int) -> None:
     assert not answers({"httpGet": {"path": "/health"}}, port)
+
+
+def allowed(policies: list[Object], way: str, pod: dict[str, str], peer: dict[str, str], port: int) -> bool:
+    """Apply the policies of a namespace to one side of a connection between two pods of it.
+
+    As Kubernetes: a pod that a policy selects is isolated in its directions, and the rules of all policies add up.
+    https://kubernetes.io/docs/concepts/services-networking/network-policies (read 2026-11-27)
+    """
+    peers = {"Ingress": ("ingress", "from"), "Egress": ("egress", "to")}[way]
+
+    def selects(selector: Object | None, labels: dict[str, str]) -> bool:
+        return selector is not None and selector.get("matchLabels", {}).items() <= labels.items()
+
+    def rule_allows(rule: Object) -> bool:
+        to = any("namespaceSelector" not in item and selects(item.get("podSelector"), peer) for item in rule[peers[1]])
+        return to and ("ports" not in rule or {"port": port, "protocol": "TCP"} in rule["ports"])
+
+    isolating = [
+        p["spec"] for p in policies if way in p["spec"]["policyTypes"] and selects(p["spec"]["podSelector"], pod)
+    ]
+    return not isolating or any(rule_allows(rule) for spec in isolating for rule in spec.get(peers[0], []))
+
+
+@pytest.mark.parametrize("name", ["vllm", "sglang", "dynamo"])
+def test_a_pod_of_the_team_reaches_the_api_of_a_server_and_nothing_else(name: str) -> None:
+    objects = server(name)
+    (service,) = (item for item in objects if item["kind"] == "Service")
+    policies = [
+        item
+        for item in (*platform(cluster(nodes(count=4))).objects, *objects)
+        if item["kind"] == "NetworkPolicy" and item["metadata"]["namespace"] == service["metadata"]["namespace"]
+    ]
+    (port,) = (item["targetPort"] for item in service["spec"]["ports"])
+    caller, leader = {"app": "chat"}, service["spec"]["selector"]
+    for target, expected in ((port, True), (port + 1, False)):
+        assert allowed(policies, "Egress", caller, leader, target) == expected
+        assert allowed(policies, "Ingress", leader, caller, target) == expected
+    assert not allowed(policies, "Egress", caller, {"app": "another"}, port)
+    # The VPC CNI sees the address of a Service, and allows it if its selector has the labels of the egress rule.
+    (calls,) = (item["spec"] for item in objects if item["metadata"]["name"].startswith("calls-"))
+    assert calls["egress"][0]["to"] == [{"podSelector": {"matchLabels": leader}}]
+    # LeaderWorkerSet creates a headless Service of the name of each set, unless there is one.
+    sets = {item["metadata"]["name"] for item in objects if item["kind"] == "LeaderWorkerSet"}
+    assert service["metadata"]["name"] not in sets
+
+
+def test_the_policy_of_the_page_allows_a_gateway_to_reach_the_api() -> None:
+    page = (ROOT / "docs" / "guides" / "jobs.md").read_text()
+    (text,) = (block.partition("```")[0] for block in page.split("```yaml\n")[1:] if block.startswith("apiVersion"))
+    spec = yaml.safe_load(text)["spec"]
+    (service,) = (item["spec"] for item in server("vllm") if item["kind"] == "Service")
+    assert spec["podSelector"] == {"matchLabels": service["selector"]}
+    assert [item["port"] for item in spec["ingress"][0]["ports"]] == [service["ports"][0]["targetPort"]]
 
 
 def values_of_classes(of: Platform) -> dict[str, int]:

@@ -138,18 +138,33 @@ def leader_worker_set(
 def api_objects(
     name: str, team: Team, pods: Object, port: int, *, api: Object, scraped: Object, metrics: int
 ) -> list[Object]:
-    """Return the Service of the API of a server, and the network policies for its pods."""
+    """Return the Service of the API of a server, and the network policies of its pods and of their callers.
+
+    LeaderWorkerSet has a headless Service with the name of the set, by which workers resolve their leader. It leaves
+    one that exists as it is, so that the API has another name. The selector of the Service and that of the egress rule
+    are the same, because the VPC CNI allows the address of a Service only then.
+
+    See: https://github.com/kubernetes-sigs/lws, pkg/utils/controller/controller_utils.go, and
+    https://github.com/aws/amazon-network-policy-controller-k8s, pkg/resolvers/endpoints.go,
+    getMatchingServiceClusterIPs (read 2026-11-27)
+    """
     ports = [{"port": port, "protocol": "TCP"}]
     service = {"ports": [{"name": "http", **ports[0], "targetPort": port}], "selector": api}
-    callers = {
+    ingress = {
         "ingress": [{"from": [{"podSelector": {}}], "ports": ports}, from_collectors(metrics)],
         "podSelector": {"matchLabels": scraped},
         "policyTypes": ["Ingress"],
     }
+    egress = {
+        "egress": [{"ports": ports, "to": [{"podSelector": {"matchLabels": api}}]}],
+        "podSelector": {},
+        "policyTypes": ["Egress"],
+    }
     return [
-        make("v1", "Service", name, namespace=team.name, spec=service),
+        make("v1", "Service", f"{name}-api", namespace=team.name, spec=service),
         job_policy(name, team.name, pods),
-        make("networking.k8s.io/v1", "NetworkPolicy", f"callers-{name}", namespace=team.name, spec=callers),
+        make("networking.k8s.io/v1", "NetworkPolicy", f"calls-{name}", namespace=team.name, spec=egress),
+        make("networking.k8s.io/v1", "NetworkPolicy", f"callers-{name}", namespace=team.name, spec=ingress),
     ]
 
 
