@@ -2,7 +2,7 @@
 
 from support import ROOT
 from support.clusterfile_data import bent, problem, problems
-from ultracluster.clusterfile import load, loads, perimeter_members, warnings
+from ultracluster.clusterfile import endpoint_services, load, loads, perimeter_members, warnings
 
 FILE = ROOT / "examples" / "slurm-private.yaml"
 PRIVATE = FILE.read_text()
@@ -11,6 +11,19 @@ SHA256 = "0123456789abcdef" * 4
 
 def test_accepts_slurm_without_internet_access() -> None:
     assert not load(FILE).network.internet
+
+
+def test_an_existing_vpc_may_have_no_internet_access() -> None:
+    existing = "{internet: false, existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}}"
+    text = bent("network: {internet: false}", f"network: {existing}", PRIVATE)
+    cluster = loads(text, "c.yaml")
+    # The endpoints are those of the VPC, and so are their policies.
+    assert perimeter_members(cluster) is None
+    page = (ROOT / "docs" / "guides" / "network.md").read_text().replace("`", " ").split()
+    services = {*endpoint_services(cluster), *endpoint_services(loads(KUBERNETES, "c.yaml"))}
+    assert services - {name.strip(",") for name in page} == set()
+    loads(bent("{grafana: {kind: none}}", "{grafana: {kind: none}, vpc-endpoint: true}", text), "c.yaml")
+    assert "AWS's image lacks Enroot" in problem(", image: ami-0123456789abcdef0", "", text)
 
 
 def test_rejects_a_second_endpoint_for_metrics() -> None:

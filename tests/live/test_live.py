@@ -404,6 +404,43 @@ def test_an_existing_network_is_looked_at(account: AwsAccount) -> None:
     assert {finding.status for finding in of(subnet)} == {"warn"}
 
 
+PRIVATE = (ROOT / "examples" / "slurm-private.yaml").read_text()
+
+
+def test_an_existing_vpc_has_a_route_or_endpoints(account: AwsAccount) -> None:
+    ec2 = account.client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.20.0.0/20", AvailabilityZoneId="use2-az1")["Subnet"]["SubnetId"]
+    existing = {"vpc": vpc, "subnet": subnet, "cidr": "10.20.0.0/20"}
+    open_, private = (cluster(PRIVATE, network={"internet": it, "existing": existing}) for it in (True, False))
+
+    def of(file: ClusterFile) -> list[tuple[str, str]]:
+        account.policy = policy(file)
+        rows = [each for each in findings(file, account) if each.check == "live-routes"]
+        account.policy = None
+        return [(each.status, f"{each.message} {each.fix}") for each in rows]
+
+    (bad, text), (s3, _) = of(private)
+    assert (bad, s3) == ("fail", "warn")
+    assert all(f" {name}," in text for name in ("pcs", "ssm", "ecr.dkr"))
+    assert [status for status, _ in of(open_)] == ["warn", "fail", "warn"]
+    # A route to a central VPC may have them.
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+    gateway = ec2.create_transit_gateway()["TransitGateway"]["TransitGatewayId"]
+    ec2.create_route(RouteTableId=table, DestinationCidrBlock="10.0.0.0/8", TransitGatewayId=gateway)
+    assert [status for status, _ in of(private)] == ["warn", "warn"]
+    for name in clusterfile.endpoint_services(private):
+        service = f"com.amazonaws.{REGION}.{name}"
+        ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=service, VpcEndpointType="Interface", PrivateDnsEnabled=True)
+    ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=f"com.amazonaws.{REGION}.s3", RouteTableIds=[table])
+    assert [status for status, _ in of(private)] == ["pass"]
+    assert [status for status, _ in of(open_)] == ["warn", "pass"]
+    nat = ec2.create_nat_gateway(SubnetId=subnet)["NatGateway"]["NatGatewayId"]
+    ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", NatGatewayId=nat)
+    assert [status for status, _ in of(open_)] == ["pass"]
+
+
 def test_another_endpoint_of_prometheus_in_the_vpc_is_reported(account: AwsAccount) -> None:
     ec2 = account.client("ec2", REGION)
     vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]

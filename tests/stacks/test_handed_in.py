@@ -120,7 +120,10 @@ def test_rejects_keys_that_have_no_effect_on_a_home_or_a_bucket(stack: cdk.Stack
 
 @pytest.mark.parametrize("key", ["cidr: 10.9.0.0/16", "training-subnet: 10.0.128.0/18"])
 def test_rejects_keys_of_a_network_that_is_handed_in(stack: cdk.Stack, key: str) -> None:
-    refused = refusal(stack, cluster(f"network: {{{key}}}\n"), network=a_network(stack, a_vpc(stack)))
+    network = a_network(stack, a_vpc(stack))
+    private = cluster("network: {internet: false}\naccept: {private-image: a mirror}\n")
+    assert network.problems(private) == []
+    refused = refusal(stack, cluster(f"network: {{{key}}}\n"), network=network)
     assert ids(refused) == ["network-unused"]
     assert f"network.{key.split(':')[0]} of the cluster file has no effect" in str(refused)
 

@@ -9,6 +9,7 @@ from ultracluster.clusterfile._associations import prefix as prefix
 from ultracluster.clusterfile._associations import shows_data_bucket as shows_data_bucket
 from ultracluster.clusterfile._cluster_file import ClusterFile as ClusterFile
 from ultracluster.clusterfile._compute_stacks import stacks_to_write as stacks_to_write
+from ultracluster.clusterfile._endpoints import endpoint_services as endpoint_services
 from ultracluster.clusterfile._json_schema import schema as schema
 from ultracluster.clusterfile._loading import build as build
 from ultracluster.clusterfile._loading import load as load

@@ -7,4 +7,5 @@ def perimeter_members(cluster: ClusterFile) -> tuple[str, ...] | None:
     """Return the organization or the accounts of the perimeter, empty for that of the cluster, or None without one."""
     if cluster.perimeter is not None:
         return cluster.perimeter.members
-    return None if cluster.network.internet else ()
+    # The endpoints of an existing network have policies of their owner.
+    return None if cluster.network.internet or cluster.network.existing else ()

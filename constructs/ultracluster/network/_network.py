@@ -9,8 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from ultracluster.catalogue.monitoring import WITHOUT_PROMETHEUS
-from ultracluster.clusterfile import ClusterFile, NodeGroup, perimeter_members
+from ultracluster.clusterfile import ClusterFile, NodeGroup, endpoint_services, perimeter_members
 from ultracluster.network._cluster_network import ClusterNetwork, IClusterNetwork
 from ultracluster.network._efa_rules import check_efa_rules
 from ultracluster.network._efa_security_group import EfaSecurityGroup
@@ -18,13 +17,7 @@ from ultracluster.network._efa_subnets import known
 from ultracluster.network._perimeter_policies import s3_policy
 from ultracluster.network._private_subnets import check_private
 from ultracluster.network._same_vpc import check_same_vpc
-from ultracluster.network._service_endpoints import (
-    DIRECTORY_SERVICES,
-    EKS_SERVICES,
-    NOTICE_SERVICES,
-    PCS_SERVICES,
-    ServiceEndpoints,
-)
+from ultracluster.network._service_endpoints import ServiceEndpoints
 from ultracluster.planning import check_fields
 from ultracluster.rules import Message, Refusal, error, shared
 
@@ -33,8 +26,7 @@ _TWICE = error("network-twice", "A cluster has one network: that of its file, or
 _UNUSED = error("network-unused", "A key of the file that a handed-in network makes useless would be ignored.")
 _REGION = error("network-region", "A handed-in network must be in the Region of the cluster.")
 # Keys of the file for a network that is created; an existing one has them already.
-_CREATED = ("cidr", "training_subnet", "subnets", "internet")
-_SERVICES = {"slurm": PCS_SERVICES, "kubernetes": EKS_SERVICES}
+_CREATED = ("cidr", "training_subnet", "subnets")
 _ZONE_NAME = re.compile(r"[a-z]+(-[a-z]+)+-\d+")
 
 
@@ -214,19 +206,8 @@ def _created(scope: Construct, cluster: ClusterFile) -> Network:
         vpc=network.vpc,
         subnet=network.services_subnet,
         clients=[result.nodes],
-        services=_services(cluster),
+        services=endpoint_services(cluster),
         perimeter=members,
     )
     (group,) = endpoints.connections.security_groups
     return replace(result, endpoints=group, ready=(*result.ready, endpoints))
-
-
-def _services(cluster: ClusterFile) -> tuple[str, ...]:
-    """Return the services that the nodes of a cluster call, and what applies its platform."""
-    services = _SERVICES[cluster.orchestrator]
-    if cluster.region in WITHOUT_PROMETHEUS and not cluster.observability.on:
-        services = tuple(service for service in services if service != "aps-workspaces")
-    platform = cluster.traits.has_platform and cluster.kubernetes.applied_by_deployment
-    if cluster.slurm.replacements or (platform and cluster.observability.on):
-        services += NOTICE_SERVICES
-    return services + (DIRECTORY_SERVICES if cluster.slurm.directory else ())

@@ -26,7 +26,7 @@ def check_directory(draft: Draft) -> Iterator[Problem]:
     if draft.storage.home is None:
         message = "gives users without homes, which each node would have of its own; write storage: {home: {}}"
         yield _HOME(_PATH, message, at_key=True)
-    if not draft.network.internet:
+    if not draft.network.internet and draft.network.existing is None:
         message = (
             "has its servers outside the new VPC of internet: false, which has no route to them. Use network.existing; "
             "or deploy the Network stack, connect its VPC to servers and DNS by peering or a transit gateway, "

@@ -41,7 +41,8 @@ def check_network(draft: Draft) -> Iterator[Problem]:
     network = draft.network
     no_controller = "a Local Zone has neither NAT gateways nor Slurm controllers"
     if network.existing is not None:
-        yield from _EXISTING.of_new(("network",), network.model_fields_set - {"existing"}, "VPC", "network.existing")
+        given = network.model_fields_set - {"existing", "internet"}
+        yield from _EXISTING.of_new(("network",), given, "VPC", "network.existing")
         if is_local_zone(draft.zone):
             message = f"{draft.zone} is a Local Zone, and {no_controller}: let the cluster make its VPC"
             message += ", with network.control-plane-zone"

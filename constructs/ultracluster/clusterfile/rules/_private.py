@@ -7,7 +7,7 @@ from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._rule import error, listed, shared
 
-_METRICS_ENDPOINT = error("vpc-endpoint-twice", "A VPC without internet access has the Prometheus endpoint already.")
+_METRICS_ENDPOINT = error("vpc-endpoint-twice", "A new VPC without internet access has the endpoint of Prometheus.")
 _IMAGE = error(
     "private-image",
     "What AWS's image lacks is installed at the first boot, with packages of Ubuntu and NVIDIA.",
@@ -36,8 +36,8 @@ def check_perimeter(draft: Draft) -> Iterator[Problem]:
 
 
 def check_private(draft: Draft) -> Iterator[Problem]:
-    """Check the endpoints of the VPC."""
-    if draft.network.internet:
+    """Check the endpoints of a new VPC."""
+    if draft.network.internet or draft.network.existing is not None:
         return
     if valid(lambda: draft.observability.vpc_endpoint):
         message = "network: {internet: false} makes one already, with those of other services; remove it"

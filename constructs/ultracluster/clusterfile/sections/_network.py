@@ -70,6 +70,6 @@ class Network(Section):
     internet: t.Flag = Field(
         default=True,
         description="Whether nodes reach the internet, through a NAT gateway. false: endpoints of the services that "
-        "nodes need, and nothing else.",
+        "nodes need, and nothing else. With `existing`: whether it has a route there; no endpoint is created.",
     )
     existing: ExistingNetwork | None = Field(default=None, description="An existing network, instead of a new VPC.")
