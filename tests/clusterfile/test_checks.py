@@ -28,6 +28,36 @@ def test_p6e_gb200_is_sold_in_ultraservers_only() -> None:
         )
 
 
+BLOCK = f"reservation: {RESERVATION}, kind: capacity-block"
+
+
+@pytest.mark.parametrize(
+    ("capacity", "drain", "rule"),
+    [
+        (f"{{{BLOCK}}}", "1 h", "block-without-end"),
+        (f"{{{BLOCK}, ends: 2026-12-24}}", "1 h", None),
+        (f"{{{BLOCK}, starts: 2026-12-23, ends: 2026-12-24}}", "5 h", None),
+        (f"{{{BLOCK}, starts: 2026-12-23, ends: 2026-12-24}}", "7 h", "drain-length"),
+        ('{group: "arn:aws:resource-groups:us-east-2:123456789012:group/g"}', "1 h", "reservation-group-on-demand"),
+        (f"{{reservation: {RESERVATION}, kind: odcr, starts: 2026-12-23}}", "1 h", "future-dated-type"),
+        (RESERVATION, "1 h", None),
+    ],
+)
+def test_capacity_ends_and_costs_what_the_file_suggests(capacity: str, drain: str, rule: str | None) -> None:
+    text = with_groups(f"train: {{type: p5.48xlarge, count: 2, capacity: {capacity}}}")
+    rules = {"block-without-end", "drain-length", "reservation-group-on-demand", "future-dated-type"}
+    named = [row.rule for row in warnings(loads(f"{text}notifications: {{drain: {drain}}}\n", "c.yaml"))]
+    assert [each for each in named if each in rules] == [each for each in [rule] if each]
+
+
+def test_a_drain_begins_within_its_block() -> None:
+    capacity = f"{{{BLOCK}, starts: 2026-12-23, ends: 2026-12-24}}"
+    text = with_groups(f"train: {{type: p5.48xlarge, count: 2, capacity: {capacity}}}")
+    assert loads(f"{text}notifications: {{drain: 23 h}}\n", "c.yaml")
+    (message,) = problems(f"{text}notifications: {{drain: 24 h}}\n")
+    assert "notifications.drain: train: drain must be shorter than the 23:30:00 from the start of" in message
+
+
 def test_only_p6e_gb200_is_sold_in_ultraservers() -> None:
     capacity = f"{{reservation: {RESERVATION}, kind: ultraserver, instances: 18}}"
     (message,) = problems(with_groups(f"train: {{type: p5.48xlarge, count: 18, capacity: {capacity}}}"))

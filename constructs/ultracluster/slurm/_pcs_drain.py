@@ -17,7 +17,7 @@ from ultracluster.boot import drain_block_script
 from ultracluster.compute import CapacityNotices
 from ultracluster.orchestration import command_document
 from ultracluster.planning import checked
-from ultracluster.planning.capacity import Block, CapacityBlock, check_end
+from ultracluster.planning.capacity import Block, CapacityBlock, check_drain, check_end
 from ultracluster.rules import Refusal
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
@@ -55,7 +55,8 @@ class PcsDrain(cdk.Resource):
         notice: Time between the notice and the end. Default: one day.
 
     Raises:
-        ValueError: If the nodes are in no Capacity Block, its end is not known, or a duration is negative.
+        ValueError: If the nodes are in no Capacity Block, its end is not known, the drain begins before the block, or a
+            duration is negative.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks.html and
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html (read 2026-11-21)
@@ -76,7 +77,7 @@ class PcsDrain(cdk.Resource):
     ) -> None:
         super().__init__(scope, id)
         capacity = node_group.template.capacity
-        problems = check_end(capacity)
+        problems = check_end(capacity) or check_drain(capacity, drain)
         if min(drain, notice) < timedelta(0):
             problems.append(f"drain and notice must not be negative, got {drain} and {notice}")
         if problems:

@@ -34,7 +34,7 @@ from ultracluster.clusterfile.rules._slurm import check_queues_and_users, check_
 from ultracluster.clusterfile.rules._slurm_nodes import check_slurm_nodes, check_user_scripts
 from ultracluster.clusterfile.rules._types import check_types
 from ultracluster.clusterfile.sections._word import did_you_mean
-from ultracluster.planning.capacity import ReservationGroup, TrainingPlan
+from ultracluster.planning.capacity import DRAIN_TIME, ReservationGroup, TrainingPlan, check_drain
 
 _UNKNOWN_RULE = error("unknown-rule", "`accept` names rules by their ids.")
 _NOT_ACCEPTABLE = error(
@@ -48,6 +48,7 @@ _ARN = error("arn-region", "CloudFormation and the services use resources of the
 _PCS_REGION = shared("pcs-region")
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks, which HyperPod does not have.")
 _NOTICE = error("notice-time", "A Capacity Block lasts 182 days at most.", acceptable=True)
+_DRAIN = shared(DRAIN_TIME)
 _NAME = error("node-group-name", "Names of node groups must be unique, and no feature may have one.")
 _CONTROLLER = shared("slurm-controller-limit")
 
@@ -163,6 +164,9 @@ def _check_notifications(draft: Draft) -> Iterator[Problem]:
         if span.timedelta > _LONGEST_BLOCK:
             message = f"a Capacity Block lasts {_LONGEST_BLOCK.days} d at most, got {span}"
             yield _NOTICE(("notifications", key), message)
+    for group in draft.node_groups if draft.traits.powers_nodes_off else ():
+        for message in check_drain(group.capacity, requested.drain.timedelta):
+            yield _DRAIN(("notifications", "drain"), f"{group.name}: {message}")
     if draft.node_groups and not draft.traits.own_instances and requested.model_fields_set:
         message = "no node group has a Capacity Block, so no notice would be sent; remove it"
         yield _NO_BLOCK(("notifications",), message, at_key=True)

@@ -11,6 +11,7 @@ from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile.rules import _file, _reading
 from ultracluster.clusterfile.rules._associations import warn_associations
 from ultracluster.clusterfile.rules._capacity import warn_capacity, warn_slurm_capacity
+from ultracluster.clusterfile.rules._capacity_times import warn_times
 from ultracluster.clusterfile.rules._home import warn_home
 from ultracluster.clusterfile.rules._hyperpod import warn_hyperpod
 from ultracluster.clusterfile.rules._hyperpod_kubernetes import warn_hyperpod_kubernetes
@@ -114,7 +115,7 @@ def _warnings(cluster: ClusterFile, today: date | None) -> Iterator[tuple[Rule, 
 
 
 _WARNINGS = (
-    *(warn_capacity, warn_network, warn_bucket, warn_lustre, warn_home, warn_associations, warn_efa),
+    *(warn_capacity, warn_times, warn_network, warn_bucket, warn_lustre, warn_home, warn_associations, warn_efa),
     *(warn_observability, warn_nodes, warn_images),
 )
 # Of one orchestrator, by its name.

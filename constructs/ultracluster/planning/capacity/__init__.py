@@ -38,8 +38,10 @@ from ultracluster.planning.capacity._reservation_ids import check_group_arn as c
 from ultracluster.planning.capacity._reservation_ids import check_reservation_id as check_reservation_id
 from ultracluster.planning.capacity._reservation_ids import check_training_plan_arn as check_training_plan_arn
 from ultracluster.planning.capacity._reservation_ids import is_token as is_token
+from ultracluster.planning.capacity._scaling import DRAIN_TIME as DRAIN_TIME
 from ultracluster.planning.capacity._scaling import as_of as as_of
 from ultracluster.planning.capacity._scaling import check_count as check_count
+from ultracluster.planning.capacity._scaling import check_drain as check_drain
 from ultracluster.planning.capacity._scaling import check_end as check_end
 from ultracluster.planning.capacity._scaling import check_static_nodes as check_static_nodes
 from ultracluster.planning.capacity._scaling import expected_times as expected_times

@@ -17,6 +17,8 @@ from ultracluster.rules import error, shared
 
 _COUNT = shared("capacity-count")
 _END = error("capacity-end", "A schedule before the end of a Capacity Block needs that end.")
+#: Also a rule of the cluster file.
+DRAIN_TIME = error("drain-time", "A drain that begins before a Capacity Block leaves no time for jobs.")
 # EKS scales a node group to zero 40 minutes before the end of its Capacity Block:
 # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html (read 2026-11-21)
 _SCALED_TO_ZERO = timedelta(minutes=40)
@@ -65,6 +67,17 @@ def check_end(capacity: Capacity) -> list[str]:
     if isinstance(capacity, Block):
         return [_END(f"capacity must have an end: {type(capacity).__name__}(ends=...)")]
     return [_END(f"capacity must be a Capacity Block, got {capacity.word}, which does not end")]
+
+
+def check_drain(capacity: Capacity, drain: timedelta) -> list[str]:
+    """Return the error of a drain that would begin before the Capacity Block; empty if a time is not known."""
+    if not isinstance(capacity, Block) or capacity.starts is None or capacity.terminates_at is None:
+        return []
+    span = capacity.terminates_at - capacity.starts
+    if drain < span:
+        return []
+    text = f"drain must be shorter than the {span} from the start of {capacity.reservation_id} to the termination"
+    return [DRAIN_TIME(f"{text} of its nodes, got {drain}: no job would start")]
 
 
 def waits(capacity: Capacity) -> bool:
