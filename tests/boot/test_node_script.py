@@ -1,6 +1,7 @@
 """Scripts that AWS PCS runs on a node, as values."""
 
 import hashlib
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_takes_a_bucket_that_only_a_deployment_knows(url: str) -> None:
 
 
 def test_reads_a_file_as_it_is(tmp_path: Path) -> None:
-    content = b"#!/bin/sh\r\necho \xff\n"
+    content = b"#!/bin/sh\necho \xff\r\n"
     (tmp_path / "10 join.ldap.sh").write_bytes(content)
     script = NodeScript.from_file(tmp_path / "10 join.ldap.sh", on_error="CONTINUE")
     assert (script.name, script.content, script.on_error) == ("10 join-ldap", content, "CONTINUE")
@@ -69,6 +70,7 @@ def test_reads_a_file_as_it_is(tmp_path: Path) -> None:
     [
         (b"", "begin with #!"),
         (b"echo hello\n", "begin with #!"),
+        (b"#!/usr/bin/env bash\r\necho hello\r\n", r"got CR LF.*eol=lf to .gitattributes"),
         (b"#!" + b"x" * 2 * 1024 * 1024, "2,097,152 bytes"),
         (None, "cannot be read: No such file"),
     ],
@@ -78,6 +80,13 @@ def test_refuses_files_that_are_no_scripts(content: bytes | None, reason: str, t
         (tmp_path / "x.sh").write_bytes(content)
     with pytest.raises(ValueError, match=reason):
         NodeScript.from_file(tmp_path / "x.sh")
+
+
+def test_linux_does_not_start_a_script_with_other_line_ends(tmp_path: Path) -> None:
+    script = tmp_path / "x.sh"
+    script.write_bytes(b"#!/usr/bin/env bash\r\necho hello\r\n")
+    script.chmod(0o700)
+    assert subprocess.run([script], capture_output=True).returncode == 127
 
 
 def test_a_content_with_another_checksum_is_refused() -> None:

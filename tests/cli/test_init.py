@@ -24,6 +24,7 @@ from ultracluster.cli._rehearse import app_directory
 RUN = CliRunner()
 MAIN_JOB = ROOT / "examples" / "slurm-512-gpus.yaml"
 FILES = [
+    ".gitattributes",
     ".github/workflows/cluster.yml",
     ".gitignore",
     "app.py",
@@ -153,10 +154,11 @@ def test_never_overwrites_and_names_what_exists(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_node")
-def test_an_existing_gitignore_stays(tmp_path: Path) -> None:
-    (tmp_path / ".gitignore").write_text("mine\n")
+@pytest.mark.parametrize("name", [".gitattributes", ".gitignore"])
+def test_existing_files_of_git_stay(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine\n")
     assert RUN.invoke(app, ["init", str(tmp_path)]).exit_code == 0
-    assert (tmp_path / ".gitignore").read_text() == "mine\n"
+    assert (tmp_path / name).read_text() == "mine\n"
 
 
 @pytest.mark.usefixtures("no_node")

@@ -186,6 +186,12 @@ def check_script_content(content: bytes) -> Iterator[str]:
         yield _too_large(MOST_SCRIPT_BYTES)
     elif not content.startswith(b"#!"):
         yield SCRIPT("a script must begin with #! and its interpreter, such as #!/usr/bin/env bash")
+    # Linux takes the carriage return for a part of the interpreter's name.
+    elif content.partition(b"\n")[0].endswith(b"\r"):
+        yield SCRIPT(
+            "a script must have the line ends of Linux, got CR LF: no node finds its interpreter; convert it with "
+            "dos2unix, and add *.sh text eol=lf to .gitattributes"
+        )
 
 
 def check_script_url(url: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import typer
 
 from ultracluster import __version__
 from ultracluster.cli._output import console, fail
-from ultracluster.cli._project_files import cluster_app, has_node, ignore_file, project_files, source, with_wheel
+from ultracluster.cli._project_files import cluster_app, git_files, has_node, project_files, source, with_wheel
 from ultracluster.cli._writing import write_files, written_table
 
 _Directory = Annotated[
@@ -35,8 +35,7 @@ def init(directory: _Directory = Path()) -> None:
     files, installed_from = project_files(), source()
     if installed_from is not None and installed_from.is_file():
         files = with_wheel(files, installed_from)
-    if not (directory / ignore_file().path).exists():
-        files.append(ignore_file())
+    files += [file for file in git_files() if not (directory / file.path).exists()]
     existing = [file.path for file in files if (directory / file.path).exists()]
     if existing:
         fail(

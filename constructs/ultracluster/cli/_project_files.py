@@ -32,7 +32,11 @@ _FILES = (
     ("tests/test_app.py", "test_app.py", "snapshot test of every cluster file"),
     (".github/workflows/cluster.yml", "workflows/cluster.yml", "CI: check, test, rehearse"),
 )
-_IGNORE = ".gitignore"
+# A repository may have them already.
+_GIT_FILES = (
+    (".gitattributes", "gitattributes", "line ends of scripts"),
+    (".gitignore", "gitignore", "what git leaves out"),
+)
 
 
 def project_files() -> list[RenderedFile]:
@@ -60,8 +64,8 @@ def source() -> Path | None:
     return Path(url2pathname(url.path)) if url.scheme == "file" else None
 
 
-def ignore_file() -> RenderedFile:
-    return RenderedFile(path=_IGNORE, text=_text("gitignore"), what="what git leaves out")
+def git_files() -> list[RenderedFile]:
+    return [RenderedFile(path=path, text=_text(name), what=what) for path, name, what in _GIT_FILES]
 
 
 def shipped_app() -> list[RenderedFile]:
