@@ -13,6 +13,7 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from support import ROOT
 from support.kubernetes_data import cluster, nodes
 from support.ports import free_ports
+from support.relabelling import relabelled
 from ultracluster.kubernetes import REPORTER, Object, platform
 from ultracluster.monitoring.collectors import NAMESPACE, kubernetes_scraping
 from ultracluster.workloads import job_helpers
@@ -186,12 +187,19 @@ def test_the_collector_reads_the_metrics_of_vllm() -> None:
     assert [rule["from"][0].get("namespaceSelector") is not None for rule in callers] == [False, True]
 
 
-def test_only_the_first_pod_of_a_gang_is_scraped() -> None:
+def test_only_the_first_pod_of_a_gang_is_scraped_and_only_until_it_ends() -> None:
+    """A finished pod has its address for as long as it is listed, and the CNI plugin gives it to the next pod."""
     jobs = yaml.safe_load(kubernetes_scraping("c"))["scrape_configs"]
     (workloads,) = (job for job in jobs if job["job_name"] == "workloads")
-    (dropped,) = (rule for rule in workloads["relabel_configs"] if rule["action"] == "drop")
-    assert dropped["source_labels"] == ["__meta_kubernetes_pod_label_batch_kubernetes_io_job_completion_index"]
-    assert dropped["regex"] == "[1-9][0-9]*"
+    meta = "__meta_kubernetes_pod_"
+    pod = {f"{meta}annotation_ultracluster_metrics_port": "8000", f"{meta}ip": "10.0.0.1", f"{meta}name": "run-0-0"}
+
+    def scraped(rank: str, phase: str) -> bool:
+        labels = {f"{meta}label_batch_kubernetes_io_job_completion_index": rank, f"{meta}phase": phase}
+        return relabelled(pod | labels, workloads["relabel_configs"]) is not None
+
+    assert [scraped("0", phase) for phase in ("Running", "Succeeded", "Failed")] == [True, False, False]
+    assert not scraped("1", "Running")
 
 
 def test_a_request_for_a_checkpoint_ends_a_program_that_handles_the_signal(tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]
             "pod",
             [
                 _keep([metrics_port], "[0-9]+"),
+                # A finished pod keeps its address in its status, and the next pod gets the same one.
+                {"action": "drop", "source_labels": ["__meta_kubernetes_pod_phase"], "regex": "Succeeded|Failed"},
                 # Of a gang, only rank 0 reports.
                 {"action": "drop", "source_labels": [index], "regex": "[1-9][0-9]*"},
                 {
