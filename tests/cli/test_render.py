@@ -97,6 +97,8 @@ def test_one_workload_is_written_for_one_group(tmp_path: Path) -> None:
         (["--workload", "pretrain", "--set", "gpus=8", "--set", "gpus=16"], 2, "--set gpus is given twice"),
         (["--jobs", "--set", "gpus=8"], 2, "--group, --set and --plan are for --workload"),
         (["--jobs", "--group", "train"], 2, "--group, --set and --plan are for --workload"),
+        (["--rules", "--team", "chat"], 2, "--team is for --jobs and --workload"),
+        (["--jobs", "--team", "chat"], 1, "Slurm has accounts in place of teams: submit with sbatch --account=NAME"),
     ],
 )
 def test_rejects_settings_that_do_not_apply(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:

@@ -1,15 +1,17 @@
 """Names of jobs on Kubernetes, which name the directory of their checkpoints, and the token of Hugging Face."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support import ROOT
+from support.clusterfile_data import read
 from ultracluster.clusterfile import ClusterFile, load
 from ultracluster.rules import Refusal
-from ultracluster.workloads import workload_files
+from ultracluster.workloads import job_files, workload_files
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,48 @@ def test_a_name_is_that_of_each_object_of_a_job(cluster: ClusterFile, workload: 
 def test_a_name_that_pods_cannot_have_is_refused(cluster: ClusterFile, name: str, says: str) -> None:
     with pytest.raises(Refusal, match=says):
         objects(cluster, "pretrain", name=name)
+
+
+def of_teams(scheduler: str) -> ClusterFile:
+    text = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
+    teams = "{pretrain: {nodes: {train: 40}}, chat: {nodes: {train: 4}, borrow: false}, guest: {}}"
+    (old,) = (line for line in text.splitlines() if line.startswith("  teams:"))
+    return read(old, f"  scheduler: {scheduler}\n  teams: {teams}", text)
+
+
+@pytest.mark.parametrize("scheduler", ["kueue", "kai", "volcano"])
+def test_jobs_are_those_of_the_team_that_the_command_names(scheduler: str) -> None:
+    cluster = of_teams(scheduler)
+    for team in (None, "chat", "guest"):
+        files = {file.path: file.text for file in job_files(cluster, team=team)}
+        (*_, job) = (item for item in yaml.safe_load_all(files["train/job-set.yaml"]) if item["kind"] == "JobSet")
+        metadata = job["metadata"]
+        assert metadata["namespace"] == (team or "pretrain")
+        queue = {**metadata.get("labels", {}), **metadata.get("annotations", {})}
+        if scheduler == "kueue":
+            assert queue["kueue.x-k8s.io/queue-name"] == "default"
+        else:
+            assert [value for key, value in queue.items() if "queue" in key] == [team or "pretrain"]
+        # A team that borrows none has its nodes alone: a larger gang would wait for ever.
+        nodes = {"chat": 4}.get(team or "", 64)
+        assert job["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"] == nodes
+    with pytest.raises(Refusal, match="team must be one of pretrain, chat, guest, got 'vision'"):
+        job_files(cluster, team="vision")
+    with pytest.raises(Refusal, match="40 GPUs, and train has 4 nodes"):
+        workload_files(cluster, "pretrain", settings={"nodes": "5"}, team="chat")
+
+
+def test_a_team_without_nodes_has_no_jobs_and_slurm_has_no_teams() -> None:
+    text = (ROOT / "examples" / "hyperpod-governed.yaml").read_text()
+    cluster = read("vision: {nodes: {train: 8}}", "vision: {nodes: {}, borrow: false}", text)
+    with pytest.raises(Refusal, match="team vision has no nodes with GPUs, and borrow: false"):
+        job_files(cluster, team="vision")
+    (job, *_) = (file.text for file in job_files(cluster, team="language") if file.path == "train/job-set.yaml")
+    assert "namespace: hyperpod-ns-language\n" in job
+    slurm = load(str(ROOT / "examples" / "slurm-512-gpus.yaml"))
+    for render in (job_files, partial(workload_files, workload="pretrain")):
+        with pytest.raises(Refusal, match="sbatch --account=NAME"):
+            render(slurm, team="chat")
 
 
 def environments(value: Any) -> Iterator[list[Any]]:

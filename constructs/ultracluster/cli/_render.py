@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 
-def _jobs(cluster: "ClusterFile") -> list[RenderedFile]:
+def _jobs(cluster: "ClusterFile", team: str | None) -> list[RenderedFile]:
     from ultracluster.workloads import job_files, job_helpers
 
-    jobs = job_files(cluster)
+    jobs = job_files(cluster, team=team)
     return [
         RenderedFile(path=job.path, text=job.text, what=job.what) for job in (*jobs, *(job_helpers() if jobs else ()))
     ]
@@ -108,6 +108,13 @@ def render(
         str | None,
         typer.Option(metavar="GROUP", help="Queue or node group of --workload. Default: the only one with GPUs."),
     ] = None,
+    team: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Kubernetes: team of --jobs and --workload. Default: that with the most nodes of a group.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting of --workload; repeatable.")
     ] = None,
@@ -162,7 +169,7 @@ def render(
     # Kinds by the names of their options, each with its function and with what a cluster file needs to have such files.
     metrics = "a profile of observability that is not none"
     kinds: Mapping[str, tuple[bool, Callable[[ClusterFile], Sequence[RenderedFile]], str]] = {
-        "jobs": (jobs, _jobs, "nodes with GPUs"),
+        "jobs": (jobs, lambda cluster: _jobs(cluster, team), "nodes with GPUs"),
         "kubernetes": (
             kubernetes,
             lambda cluster: _objects(cluster, read_outputs(outputs)),
@@ -183,7 +190,7 @@ def render(
         ),
         "workload": (
             workload is not None,
-            lambda cluster: workload_rendered(cluster, workload or "", group, settings or (), plan),
+            lambda cluster: workload_rendered(cluster, workload or "", group, settings or (), plan, team),
             "nodes with GPUs",
         ),
         "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
@@ -200,6 +207,8 @@ def render(
         misuse(f"--bundle {bundle} is not a directory")
     if (group is not None or settings or plan) and workload is None:
         misuse("--group, --set and --plan are for --workload")
+    if team is not None and not jobs and workload is None:
+        misuse("--team is for --jobs and --workload")
     if bucket is not None and not parallelcluster:
         misuse("--bucket is for --parallelcluster")
     only = [kind for kind, (requested, _, _) in kinds.items() if requested] == ["parallelcluster"]

@@ -40,7 +40,12 @@ def workloads(json_: JsonOption = False) -> None:
 
 
 def workload_rendered(
-    cluster: "ClusterFile", workload: str, group: str | None, settings: Sequence[str], plan: Path | None = None
+    cluster: "ClusterFile",
+    workload: str,
+    group: str | None,
+    settings: Sequence[str],
+    plan: Path | None = None,
+    team: str | None = None,
 ) -> list[RenderedFile]:
     """Return the files of one workload; settings take the place of those of a plan."""
     from ultracluster.workloads import workload_files
@@ -57,7 +62,7 @@ def workload_rendered(
     if "gpus" in given:
         planned.pop("nodes", None)
     given = {**planned, **given}
-    files = workload_files(cluster, workload, group=group, settings=given)
+    files = workload_files(cluster, workload, group=group, settings=given, team=team)
     return [RenderedFile(path=file.path, text=file.text, what=file.what) for file in files]
 
 

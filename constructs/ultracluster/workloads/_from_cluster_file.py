@@ -9,7 +9,13 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.kubernetes import Platform, PlatformNodes, platform_of
 from ultracluster.planning.capacity import segment
 from ultracluster.workloads._frameworks import DEGREES
-from ultracluster.workloads._kubernetes_jobs import kubernetes_forms, kubernetes_job, kubernetes_jobs
+from ultracluster.workloads._kubernetes_jobs import (
+    groups_of,
+    kubernetes_forms,
+    kubernetes_job,
+    kubernetes_jobs,
+    platform_of_team,
+)
 from ultracluster.workloads._limits import refused, unknown, validated
 from ultracluster.workloads._model_fit import plan_settings as settings_of
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
@@ -28,7 +34,12 @@ _OPERATOR = (
 
 
 def workload_files(
-    cluster: ClusterFile, workload: str, *, group: str | None = None, settings: _Given | None = None
+    cluster: ClusterFile,
+    workload: str,
+    *,
+    group: str | None = None,
+    settings: _Given | None = None,
+    team: str | None = None,
 ) -> tuple[JobFile, ...]:
     """Return the files of one workload for one group.
 
@@ -37,13 +48,14 @@ def workload_files(
         workload: Name of the workload, of `WORKLOADS`.
         group: Queue on Slurm, node group on Kubernetes. By default, the only one with GPUs.
         settings: Values by name, as texts: `{"nodes": "4"}`.
+        team: Team of the job on Kubernetes. By default, that with the largest share of the group.
 
     Raises:
         Refusal: If a name does not exist, or the group cannot run the workload; with the arithmetic.
     """
     if workload not in WORKLOADS:
         raise unknown("workload", workload, list(WORKLOADS))
-    return _WORKLOAD[cluster.orchestrator](cluster, WORKLOADS[workload], group, settings or {})
+    return _WORKLOAD[cluster.orchestrator](cluster, WORKLOADS[workload], group, settings or {}, team)
 
 
 def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
@@ -66,12 +78,46 @@ def plan_settings(plan: "Plan", workload: str) -> dict[str, str]:
     return settings_of(plan, list(names))
 
 
-def job_files(cluster: ClusterFile) -> tuple[JobFile, ...]:
-    """Return the job files for the orchestrator of a cluster file."""
-    return _JOBS[cluster.orchestrator](cluster)
+def job_files(cluster: ClusterFile, *, team: str | None = None) -> tuple[JobFile, ...]:
+    """Return the job files for the orchestrator of a cluster file.
+
+    Args:
+        cluster: Cluster file.
+        team: Team of the jobs on Kubernetes. By default, that with the largest share of each group.
+
+    Raises:
+        Refusal: If the file has no such team.
+    """
+    if cluster.traits.has_platform:
+        return kubernetes_jobs(_platform(cluster, team))
+    _check_no_team(team)
+    return slurm_jobs(cluster)
 
 
-def _slurm(cluster: ClusterFile, workload: Workload, group: str | None, given: _Given) -> tuple[JobFile, ...]:
+def _check_no_team(team: str | None) -> None:
+    if team is not None:
+        raise refused("Slurm has accounts in place of teams: submit with sbatch --account=NAME")
+
+
+def _platform(cluster: ClusterFile, team: str | None) -> Platform:
+    """Return the platform, for one team if there is a name."""
+    platform = platform_of(cluster)
+    if team is None:
+        return platform
+    # Task governance has other names of namespaces than the file has of teams.
+    teams = dict(zip(cluster.kubernetes.teams or ("research",), platform.teams, strict=True))
+    if team not in teams:
+        raise unknown("team", team, list(teams))
+    of_team = platform_of_team(platform, teams[team])
+    if not groups_of(of_team):
+        raise refused(f"team {team} has no nodes with GPUs, and borrow: false")
+    return of_team
+
+
+def _slurm(
+    cluster: ClusterFile, workload: Workload, group: str | None, given: _Given, team: str | None
+) -> tuple[JobFile, ...]:
+    _check_no_team(team)
     queues = {queue.name: queue for queue in queue_shapes(cluster)}
     forms = slurm_forms(workload)
     if not forms:
@@ -87,9 +133,11 @@ def _slurm(cluster: ClusterFile, workload: Workload, group: str | None, given: _
     return tuple(files)
 
 
-def _kubernetes(cluster: ClusterFile, workload: Workload, group: str | None, given: _Given) -> tuple[JobFile, ...]:
-    platform = platform_of(cluster)
-    groups = {item.name: item for item in platform.gpu_groups}
+def _kubernetes(
+    cluster: ClusterFile, workload: Workload, group: str | None, given: _Given, team: str | None
+) -> tuple[JobFile, ...]:
+    platform = _platform(cluster, team)
+    groups = {item.name: item for item in groups_of(platform)}
     forms = kubernetes_forms(workload, platform)
     if not forms:
         known = ", ".join(name for name, row in WORKLOADS.items() if kubernetes_forms(row, platform))
@@ -147,13 +195,7 @@ def _room_of_nodes(cluster: ClusterFile, platform: Platform, group: PlatformNode
     )
 
 
-_JOBS: Mapping[str, Callable[[ClusterFile], tuple[JobFile, ...]]] = {
-    "slurm": slurm_jobs,
-    "hyperpod-slurm": slurm_jobs,
-    "kubernetes": lambda cluster: kubernetes_jobs(platform_of(cluster)),
-    "hyperpod-kubernetes": lambda cluster: kubernetes_jobs(platform_of(cluster)),
-}
-_WORKLOAD: Mapping[str, Callable[[ClusterFile, Workload, str | None, _Given], tuple[JobFile, ...]]] = {
+_WORKLOAD: Mapping[str, Callable[[ClusterFile, Workload, str | None, _Given, str | None], tuple[JobFile, ...]]] = {
     "slurm": _slurm,
     "hyperpod-slurm": _slurm,
     "kubernetes": _kubernetes,

@@ -27,11 +27,29 @@ def job_objects(platform: Platform) -> Iterator[tuple[str, str, list[Object]]]:
 
 
 def _fitting(platform: Platform) -> Iterator[tuple[KubernetesForm, PlatformNodes]]:
-    for group in platform.gpu_groups:
+    for group in groups_of(platform):
         for workload in WORKLOADS.values():
             for form in kubernetes_forms(workload, platform):
                 if workload.runs_on(group.instance_type.gpus) and form.fits(platform, group):
                     yield form, group
+
+
+def groups_of(platform: Platform) -> list[PlatformNodes]:
+    """Return the groups with GPUs in which a team has nodes, or may borrow some."""
+    return [
+        group
+        for group in platform.gpu_groups
+        if any(team.borrow or shares(platform.teams, group)[team.name] for team in platform.teams)
+    ]
+
+
+def platform_of_team(platform: Platform, team: Team) -> Platform:
+    """Return the platform for jobs of one team: the nodes that it cannot borrow count as spare ones."""
+    share = {group.name: shares(platform.teams, group)[team.name] for group in platform.nodes}
+    nodes = platform.nodes
+    if not team.borrow:
+        nodes = tuple(replace(group, spare=group.count - (share[group.name] or group.working)) for group in nodes)
+    return replace(platform, teams=(replace(team, nodes=share),), nodes=nodes)
 
 
 def kubernetes_forms(workload: Workload, platform: Platform) -> tuple[KubernetesForm, ...]:
