@@ -115,6 +115,7 @@ def test_a_good_account_passes_with_the_printed_policy_alone(text: str, account:
         "resource-groups:ListGroupResources",
         "kms:DescribeKey",
         "kms:GetKeyPolicy",
+        "ec2:DescribeSnapshots",
     }
     assert actions - set(account.calls) <= conditional
 
@@ -519,6 +520,45 @@ def test_the_policy_of_a_key_of_another_account_is_not_read(account: AwsAccount)
     (finding,) = (finding for finding in findings(cluster(), account) if finding.check == "live-volume-key")
     assert (finding.status, key in finding.message) == ("warn", True)
     assert "AWSServiceRoleForPCS" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("key", "allowed", "text"),
+    [
+        (VOLUME_KEY, "AWSServiceRoleForPCS", ""),
+        (VOLUME_KEY, "AWSServiceRoleForAutoScaling", "its policy does not name AWSServiceRoleForPCS"),
+        # A golden image that is shared with its snapshots, and one without.
+        (VOLUME_KEY.replace(ACCOUNT, "999999999999"), "", "--key-id arn:aws:kms:us-east-2:999999999999:key/0"),
+        (
+            None,
+            "",
+            "--key-id KEY_ARN --grantee-principal arn:aws:iam::123456789012:role/aws-service-role/pcs.amazonaws",
+        ),
+    ],
+)
+def test_nodes_are_launched_with_the_key_of_an_image(
+    key: str | None, allowed: str, text: str, account: AwsAccount
+) -> None:
+    image = {"ImageId": "ami-0123456789abcdef0", "State": "available", "Architecture": "x86_64", "Name": "golden"}
+    disks = [
+        {"DeviceName": "/dev/sda1", "Ebs": {"SnapshotId": "snap-0123456789abcdef0", "Encrypted": True}},
+        {"DeviceName": "/dev/sdb", "VirtualName": "ephemeral0"},
+    ]
+    answering("ec2:DescribeImages", {"Images": [{**image, "BlockDeviceMappings": disks}]})(account)
+    if key is None:
+        raising("ec2:DescribeSnapshots", "InvalidSnapshot.NotFound")(account)
+    else:
+        answering("ec2:DescribeSnapshots", {"Snapshots": [{"KmsKeyId": key}]})(account)
+    metadata = {"KeyId": VOLUME_KEY[-36:], "Arn": VOLUME_KEY, "KeyManager": "CUSTOMER"}
+    answering("kms:DescribeKey", {"KeyMetadata": metadata})(account)
+    arn = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/pcs.amazonaws.com/{allowed}"
+    statement = {"Effect": "Allow", "Principal": {"AWS": arn}, "Action": "kms:CreateGrant", "Resource": "*"}
+    answering("kms:GetKeyPolicy", {"Policy": json.dumps({"Statement": statement})})(account)
+    file = cluster(observability={"grafana": {"kind": "none"}})
+    account.policy = policy(file)
+    image_row, *rest = (finding for finding in findings(file, account) if finding.check == "live-image")
+    assert (image_row.status, [finding.status for finding in rest]) == ("pass", ["warn" if text else "pass"])
+    assert all(text in f"{finding.message} {finding.fix}" for finding in rest)
 
 
 def test_a_key_of_aws_with_an_id_serves_every_service(account: AwsAccount) -> None:

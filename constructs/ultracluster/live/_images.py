@@ -1,17 +1,22 @@
-"""Images of nodes: they must exist, be available, and have the architecture of the type."""
+"""Images of nodes: they must exist, be available, have the architecture of the type, and keys that launchers use."""
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ultracluster.catalogue.ec2 import Architecture, image_parameter
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
 from ultracluster.live._finding import Finding
+from ultracluster.live._key_policy import KEY, KEY_POLICY
+from ultracluster.live._place import IDENTITY
+from ultracluster.live._volume_key import key_findings, launchers, unread_key
 from ultracluster.planning.capacity import BuiltImage, Image
 
 _PARAMETERS = Call(service="ssm", operation="get_parameter", action="ssm:GetParameter")
 _IMAGES = Call(service="ec2", operation="describe_images", action="ec2:DescribeImages")
+_SNAPSHOTS = Call(service="ec2", operation="describe_snapshots", action="ec2:DescribeSnapshots")
 _MISSING = "InvalidAMIID.NotFound InvalidAMIID.Malformed InvalidAMIID.Unavailable"
 
 
@@ -65,6 +70,23 @@ def _images(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
             yield check.bad(f"{title} has Slurm {lacks}, not {cluster.slurm.version}", "name another image")
         else:
             yield check.good(f"{title} is available for {architecture}: {record.get('Name', 'no name')}")
+            yield from _keys(check, cluster, account, record)
+
+
+def _keys(check: Check, cluster: ClusterFile, account: Account, image: dict[str, Any]) -> Iterator[Finding]:
+    """Yield whether nodes may be launched with the keys of the snapshots of an image."""
+    disks = [mapping.get("Ebs", {}) for mapping in image.get("BlockDeviceMappings", [])]
+    encrypted = [disk["SnapshotId"] for disk in disks if disk.get("Encrypted") and "SnapshotId" in disk]
+    if not encrypted or not launchers(cluster):
+        return
+    # A shared image does not share its snapshots:
+    # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/sharingamis-explicit.html (read 2026-11-27)
+    answer = account.find(_SNAPSHOTS, missing="InvalidSnapshot.NotFound", SnapshotIds=encrypted)
+    if answer is None:
+        yield unread_key(check, cluster, account, f"the key of the snapshots of {image['ImageId']} is of its owner")
+        return
+    for key in dict.fromkeys(snapshot["KmsKeyId"] for snapshot in answer["Snapshots"]):
+        yield from key_findings(check, cluster, account, key, f"the key of the snapshots of {image['ImageId']}")
 
 
 def _arns(cluster: ClusterFile) -> Iterable[str]:
@@ -76,10 +98,13 @@ def _arns(cluster: ClusterFile) -> Iterable[str]:
 CHECKS = (
     Check(
         id="live-image",
-        reason="An image must exist in the Region, be available, and have the architecture of the type.",
+        reason="An image must exist, be available, of the architecture of the type, with a key that launchers may use.",
         run=_images,
-        calls=(_PARAMETERS, _IMAGES),
-        resources=lambda cluster: {_PARAMETERS: _arns(cluster)},
+        calls=(_PARAMETERS, _IMAGES, _SNAPSHOTS, IDENTITY, KEY, KEY_POLICY),
+        resources=lambda cluster: {
+            _PARAMETERS: _arns(cluster),
+            **{call: [arn(cluster, "kms", "key/*")] for call in (KEY, KEY_POLICY)},
+        },
         applies=lambda cluster: bool(_used(cluster)),
     ),
 )
