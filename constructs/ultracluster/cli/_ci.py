@@ -1,6 +1,7 @@
 """`ultracluster render --ci`: a pipeline that checks, rehearses, compares and deploys a cluster file."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracluster.cli._writing import RenderedFile
@@ -15,6 +16,9 @@ _GITHUB = """\
 # Check, rehearse and compare on each pull request; deploy from the branch main.
 # Needs: the variables AWS_DIFF_ROLE and AWS_DEPLOY_ROLE, ARNs of roles that trust this repository through OpenID
 # Connect, and an environment NAME with reviewers. https://docs.github.com/actions (read 2026-11-22)
+# A first deployment, or one that builds images, may take more than an hour. For it, set MaxSessionDuration of the role
+# that deploys, an hour by default, and the variable AWS_DEPLOY_SECONDS: 21600, the longest job of a hosted runner.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
 name: NAME
 on:
   pull_request:
@@ -48,9 +52,20 @@ jobs:
         run: |
           code=0
           ultracluster diff FILE >difference.txt 2>&1 || code=$?
-          { echo '```'; cat difference.txt; echo '```'; } >comment.md
-          gh pr comment ${{ github.event.number }} --body-file comment.md --edit-last --create-if-none
           cat difference.txt
+          { echo '```'; cat difference.txt; echo '```'; } >>"$GITHUB_STEP_SUMMARY"
+          # A comment has at most 65,536 characters (https://github.com/orgs/community/discussions/27190).
+          { echo '<!-- ultracluster NAME -->'; echo '```'; head -c 65000 difference.txt; echo; echo '```'; } >comment.md
+          repository="repos/$GITHUB_REPOSITORY/issues"
+          # Each cluster of a repository has its comment.
+          filter='.user.login == "github-actions[bot]" and (.body | startswith("<!-- ultracluster NAME -->"))'
+          comments="$repository/${{ github.event.number }}/comments"
+          comment=$(gh api "$comments" --paginate --jq ".[] | select($filter) | .id" | head -n 1)
+          if [ -n "$comment" ]; then
+            gh api --silent --method PATCH "$repository/comments/$comment" --field body=@comment.md
+          else
+            gh api --silent "$comments" --field body=@comment.md
+          fi
           exit $code
   deploy:
     if: github.event_name == 'push'
@@ -64,7 +79,10 @@ jobs:
         with: {python-version: "3.12", cache: pip}
       - run: pip install -r requirements.txt && npm ci --no-audit --no-fund
       - uses: aws-actions/configure-aws-credentials@v4
-        with: {role-to-assume: "${{ vars.AWS_DEPLOY_ROLE }}", aws-region: REGION}
+        with:
+          role-to-assume: ${{ vars.AWS_DEPLOY_ROLE }}
+          role-duration-seconds: ${{ vars.AWS_DEPLOY_SECONDS || 3600 }}
+          aws-region: REGION
       - run: ultracluster deploy FILE --yes
 """
 
@@ -83,6 +101,10 @@ default:
   variables: {AWS_REGION: REGION, AWS_WEB_IDENTITY_TOKEN_FILE: /tmp/token, AWS_ROLE_SESSION_NAME: NAME}
 check:
   stage: check
+  # Without rules, a job is not in the pipeline of a merge request.
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+    - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
   script:
     - ultracluster check FILE
     - ultracluster rehearse FILE
@@ -104,6 +126,8 @@ deploy:
   extends: .aws
   environment: NAME
   resource_group: NAME
+  # Without it, that of the project, which is an hour by default. The credentials are renewed meanwhile.
+  timeout: 6h
   rules: [{if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH, when: manual}]
   script:
     - export AWS_ROLE_ARN="$AWS_DEPLOY_ROLE" && echo "$AWS_TOKEN" >"$AWS_WEB_IDENTITY_TOKEN_FILE"
@@ -117,7 +141,7 @@ def pipeline(service: str, file: str, cluster: "ClusterFile") -> list[RenderedFi
     if service not in SERVICES:
         raise ValueError(f"--ci must be one of {', '.join(SERVICES)}, got {service!r}")
     text = _GITHUB if service == "github" else _GITLAB
-    for word, value in (("FILE", file), ("REGION", cluster.region), ("NAME", cluster.name)):
+    for word, value in (("FILE", Path(file).as_posix()), ("REGION", cluster.region), ("NAME", cluster.name)):
         # Not within AWS_ROLE_SESSION_NAME and the like.
         text = re.sub(rf"(?<![A-Z_]){word}(?![A-Z_])", value.replace("\\", r"\\"), text)
     what = "Pipeline: check, rehearse, compare as a comment, deploy."
