@@ -11,14 +11,16 @@ from urllib.request import urlopen
 import aws_cdk as cdk
 import pytest
 
-from cdk_rehearsal.deploy import DeployError, assembled
+from cdk_rehearsal.deploy import AssembledStack, CliResult, DeployError, assembled
 from cdk_rehearsal.deploy import _cdk_cli as cli
 from cdk_rehearsal.rehearsal import Action, LocalCloud, RehearsalError, Report, Step, rehearse
+from cdk_rehearsal.rehearsal._deletion import not_destroyed, paths_of
 from cdk_rehearsal.rehearsal._mirror import mirror
 from support import ROOT
 from ultracluster.cli._one_more_group import one_more_group
 
-# Two stacks and a stage; strong and weak references, look-ups, public parameters, every kind of maker.
+# Two stacks and a stage, whose file system holds a subnet of another stack.
+# With strong and weak references, look-ups, public parameters, every kind of maker.
 APP = """
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2, aws_fsx as fsx, aws_kms as kms, aws_lambda as lambda_, aws_logs as logs
@@ -34,9 +36,12 @@ group.add_ingress_rule(group, ec2.Port.all_traffic())
 cdk.CrossStackReferences.of(key).produce(cdk.ReferenceStrength.STRONG)
 
 stage = cdk.Stage(app, "Stage", env=env)
+net = cdk.Stack(stage, "Net")
+ipv4 = ec2.CfnVPC(net, "Vpc", cidr_block="10.1.0.0/24")
+place = ec2.CfnSubnet(net, "Subnet", vpc_id=ipv4.attr_vpc_id, cidr_block="10.1.0.0/25")
 top = cdk.Stack(stage, "Top")
 subnet = vpc.private_subnets[0].subnet_id
-lustre = fsx.CfnFileSystem(top, "Lustre", file_system_type="LUSTRE", subnet_ids=["subnet-0123456789abcdef0"],
+lustre = fsx.CfnFileSystem(top, "Lustre", file_system_type="LUSTRE", subnet_ids=[place.ref],
     storage_capacity=4800, lustre_configuration={"deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 500})
 lustre.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
 more = cdk.Stack(app, "More", env=env)
@@ -136,8 +141,8 @@ def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> Non
         "lift the termination protection of Base",
         "destroy",
     ]  # fmt: skip
-    assert set(report.stacks) == {"Base", "Stage-Top", "More"}
-    assert report.types["AWS::EC2::VPC"] == {"moto": 1}
+    assert set(report.stacks) == {"Base", "Stage-Net", "Stage-Top", "More"}
+    assert report.types["AWS::EC2::VPC"] == {"moto": 2}
     assert report.types["AWS::PCS::Cluster"] == {"schema": 1}
     assert report.types["Custom::CDKBucketDeployment"] == {"stand-in": 1}
     kinds = {stand_in.kind for stand_in in report.stand_ins}
@@ -239,6 +244,13 @@ def test_the_cli_beside_the_app_is_found(tmp_path: Path, monkeypatch: pytest.Mon
     app = tmp_path / "apps" / "one"
     app.mkdir(parents=True)
     assert cli.find_cdk(app) == [str(program)]
+
+
+def test_stacks_are_destroyed_by_their_paths() -> None:
+    stack = AssembledStack(name="Prod-A", account=None, region=None, template=Path(), path="Prod/A")
+    assert (paths_of(["Prod-A"], [stack]), paths_of(["**"], [stack])) == (["Prod/A"], ["**"])
+    lost = CliResult(code=0, output="No stacks match the name(s) Prod-A\n")
+    assert not_destroyed(lost) == ["No stacks match the name(s) Prod-A"]
 
 
 def test_reasons_are_the_lines_with_the_cause() -> None:

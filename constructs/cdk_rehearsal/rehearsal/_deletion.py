@@ -1,7 +1,8 @@
 """Deletion of stacks of which AWS refuses a part, as a person does it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+from cdk_rehearsal.deploy import AssembledStack, CliResult
 from cdk_rehearsal.registry import DELETION_PROTECTION
 from cdk_rehearsal.rehearsal._adoption import around_networks
 from cdk_rehearsal.rehearsal._cloud import LocalCloud
@@ -16,6 +17,17 @@ def lift(stack: Stack) -> list[str]:
     for resource in stack.resources.values():
         resource.blueprint.properties.pop(DELETION_PROTECTION.get(resource.blueprint.type_name, ""), None)
     return []
+
+
+def paths_of(names: Collection[str], stacks: Iterable[AssembledStack]) -> list[str]:
+    """Return the paths by which the CLI selects stacks; that of a stack in a Stage is not its name."""
+    paths = {stack.path: stack.name for stack in stacks}
+    return [path for path, name in paths.items() if name in names] or [*names]
+
+
+def not_destroyed(result: CliResult) -> list[str]:
+    """Return the problems of `cdk destroy`, which ends with success if no stack matches."""
+    return result.problems or [line for line in result.output.splitlines() if line.startswith("No stacks match")]
 
 
 def destroy(

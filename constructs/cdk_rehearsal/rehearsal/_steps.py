@@ -27,7 +27,7 @@ from cdk_rehearsal.registry import read
 from cdk_rehearsal.rehearsal._adoption import Adoption, around_networks, kept
 from cdk_rehearsal.rehearsal._blueprint import Environment
 from cdk_rehearsal.rehearsal._cloud import LocalCloud
-from cdk_rehearsal.rehearsal._deletion import destroy, lift
+from cdk_rehearsal.rehearsal._deletion import destroy, lift, not_destroyed, paths_of
 from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._failure_steps import FailureSteps
 from cdk_rehearsal.rehearsal._faults import FaultAction, check_names
@@ -185,9 +185,8 @@ class Rehearsal:
     def _synth_update(self, update: Update) -> tuple[Edit, list[str]]:
         edit = update.edit(self.scratch)
         words = ("synth", "--quiet", "--output", str(self.scratch / _UPDATE))
-        return edit, self.synthesiser.run(
-            *words, *_context({**self.context, **edit.context}), variables=_EDITED
-        ).problems
+        context = _context({**self.context, **edit.context})
+        return edit, self.synthesiser.run(*words, *context, variables=_EDITED).problems
 
     def _assembled(self) -> list[AssembledStack]:
         return list(assembled(self.assembly))
@@ -275,7 +274,8 @@ class Rehearsal:
         return names and self._destroy_stacks(names)
 
     def _destroy_stacks(self, names: Sequence[str]) -> list[str]:
-        return self._run("destroy", *names, "--force", "--app", str(self.assembly)).problems
+        paths = paths_of(names, self._assembled())
+        return not_destroyed(self._run("destroy", *paths, "--force", "--app", str(self.assembly)))
 
     def _deploy_adopting(self, adopt: Adoption) -> list[str]:
         """Deploy on what was retained, and require that the guard refuses to drop it."""
