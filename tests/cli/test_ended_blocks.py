@@ -15,7 +15,7 @@ from ultracluster import clusterfile
 from ultracluster.cli import _deploy_states
 from ultracluster.cli._active_queues import updated_clusters
 from ultracluster.cli._deploy_check import read_templates
-from ultracluster.cli._ended_blocks import ended_updates, not_yet_sold
+from ultracluster.cli._ended_blocks import early_moves, ended_updates, not_yet_sold
 
 FILE = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
 ENDED = FILE.replace("2026-12-24", "2025-12-24")
@@ -46,6 +46,35 @@ def test_an_update_of_a_group_is_refused_after_its_block_has_ended(diff: Diff) -
         again.output.split()
     )
     assert diff(FILE, FILE.replace(*IMAGE), *allowed).exit_code == 0
+
+
+BLOCK, LATER = (
+    ["kind: capacity-block", f"reservation: cr-0123456789abcde{n}", f"starts: {start}", f"ends: {end}"]
+    for n, start, end in (("f0", "2025-12-01", "2098-12-24"), ("f9", "2098-12-25", "2099-01-12"))
+)
+
+
+@pytest.mark.parametrize("group", ["AWS::PCS::ComputeNodeGroup", "AWS::EKS::Nodegroup"])
+def test_a_group_does_not_leave_its_block_for_one_that_begins_later(group: str) -> None:
+    orchestrator = "slurm" if "PCS" in group else "kubernetes"
+    template = f"""name: block
+region: us-east-2
+zone: use2-az1
+orchestrator: {orchestrator}
+nodes:
+  train: {{type: p5en.48xlarge, count: 16, capacity: {{%s}}}}
+accept: {{block-length: a test, block-not-yet-sold: a test}}
+"""
+    now = datetime(2026, 11, 27, tzinfo=UTC)
+    before, after = (clusterfile.loads(template % ", ".join(keys), "c.yaml") for keys in (BLOCK, LATER))
+    deployed, new = (read_templates(synth(cluster).directory) for cluster in (before, after))
+    (line,) = early_moves(after, deployed, new, now)
+    assert line.startswith("capacity-not-begun: block-Compute/train")
+    assert "train would leave cr-0123456789abcdef0 for cr-0123456789abcdef9" in line
+    assert "add cr-0123456789abcdef9 as a section of its own under nodes" in line
+    assert [*early_moves(after, deployed, new, now, ended=["train"])] == []
+    assert [*early_moves(after, deployed, new, datetime(2098, 12, 26, tzinfo=UTC))] == []
+    assert [*early_moves(before, deployed, deployed, datetime(2025, 11, 27, tzinfo=UTC))] == []
 
 
 def test_a_group_whose_block_has_ended_may_stay_and_leave(diff: Diff) -> None:

@@ -1,12 +1,15 @@
 """`ultracluster check --against`: what an edit of a cluster file does to data and nodes, without an account."""
 
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracluster.cli._cdk_deploy import in_two_steps
 from ultracluster.cli._deploy_check import read_templates
+from ultracluster.cli._ended_blocks import early_moves, ended_groups
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._output import fail, load, misuse
@@ -40,12 +43,15 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
         old, new = deployed, Path(scratch) / "new"
         try:
             cli = cdk_cli(app, cluster.region, Path(scratch))
+            ended: Collection[str] = ()
             if not deployed.is_dir():
-                if (name := load(str(deployed)).name) != cluster.name:
+                before = load(str(deployed))
+                if before.name != cluster.name:
                     fail(
-                        f"{deployed} describes {name}, and {file} {cluster.name}: another name is a second cluster "
-                        "beside the first; compare files of one cluster"
+                        f"{deployed} describes {before.name}, and {file} {cluster.name}: another name is a second "
+                        "cluster beside the first; compare files of one cluster"
                     )
+                ended = ended_groups(before, datetime.now(UTC))
                 old = Path(scratch) / "old"
                 synthesise(cli, deployed, old)
             synthesise(cli, file, new)
@@ -56,7 +62,8 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
             report = with_remedies(with_moved_groups(report, cluster, templates), cluster, templates)
             assembled = read_templates(new)
             taken = taken_reservations(report, cluster, templates, assembled)
-            report, _ = in_two_steps(replace(report, broken=(*report.broken, *taken)), templates, assembled)
+            early = early_moves(cluster, templates, assembled, datetime.now(UTC), ended=ended)
+            report, _ = in_two_steps(replace(report, broken=(*report.broken, *taken, *early)), templates, assembled)
             return with_moved_mounts(report, cluster, templates, assembled)
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -12,7 +12,7 @@ from ultracluster.cli._active_queues import not_active, updated_clusters
 from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
 from ultracluster.cli._cdk_deploy import in_two_steps
 from ultracluster.cli._deploy_check import properties_of, read_templates
-from ultracluster.cli._ended_blocks import ended_updates
+from ultracluster.cli._ended_blocks import early_moves, ended_updates
 from ultracluster.cli._instance_groups import group_counts, under_test, updated_hyperpod, with_other_nodes
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
@@ -58,6 +58,8 @@ def with_states(
     broken += updates_with_nodes(report, deployed, nodes)
     assembled = read_templates(sides.assembled)
     broken += taken_reservations(report, cluster, deployed, assembled)
+    empty = [str(properties_of(deployed, *place)["NodegroupName"]) for place, count in nodes.items() if not count]
+    broken += early_moves(cluster, deployed, assembled, now, ended=empty)
     counts = dict[tuple[str, str], dict[str, int]]()
     for place, name in updated_hyperpod(report, deployed).items():
         counts[place] = _read("instance groups of HyperPod", {}, partial(group_counts, name, client, cluster.region))

@@ -9,7 +9,7 @@ import ultracluster
 from ultracluster.cli._active_queues import PCS_NOT_ACTIVE
 from ultracluster.cli._block_nodes import EKS_BLOCK_NODES
 from ultracluster.cli._cdk_deploy import EKS_UPDATE_FIRST
-from ultracluster.cli._ended_blocks import CAPACITY_ENDED
+from ultracluster.cli._ended_blocks import CAPACITY_ENDED, CAPACITY_NOT_BEGUN
 from ultracluster.cli._instance_groups import HYPERPOD_CHECKS
 from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import JsonOption, print_json
@@ -18,7 +18,15 @@ from ultracluster.rules import Rule, registered
 
 #: Reasons for which `deploy` and `diff` refuse an update that the guard accepts.
 DEPLOY_CHECKS = (
-    *(CAPACITY_ENDED, COMPUTE_STACK_MOVED, EKS_BLOCK_NODES, EKS_RESERVATION_TAKEN, EKS_UPDATE_FIRST, HYPERPOD_CHECKS),
+    *(
+        CAPACITY_ENDED,
+        CAPACITY_NOT_BEGUN,
+        COMPUTE_STACK_MOVED,
+        EKS_BLOCK_NODES,
+        EKS_RESERVATION_TAKEN,
+        EKS_UPDATE_FIRST,
+        HYPERPOD_CHECKS,
+    ),
     PCS_NOT_ACTIVE,
 )
 

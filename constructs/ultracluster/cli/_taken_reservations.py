@@ -34,14 +34,14 @@ def taken_reservations(report: "Report", cluster: "ClusterFile", deployed: Templ
         group = properties_of(deployed, stack, id)
         owner = cluster_of(deployed, stack, group.get("ClusterName"))
         leaves = finding.type == _TYPE and not properties_of(new, stack, id) and finding.name not in report.moved
-        reservation = _reservation(deployed, stack, group)
+        reservation = reservation_of(deployed, stack, group)
         if leaves and reservation and owner in (cluster.name, None):
             leaving[reservation] = (finding.name, _nodes(group, "MaxSize"))
     instances = {group.name: getattr(group.capacity, "instances", None) for group in cluster.node_groups}
     for stack, template in new.items() if leaving else ():
         for id, resource in template.get("Resources", {}).items():
             group, name = resource.get("Properties") or {}, (resource.get("Properties") or {}).get("NodegroupName")
-            old, nodes = leaving.get(_reservation(new, stack, group) or "", ("", 0))
+            old, nodes = leaving.get(reservation_of(new, stack, group) or "", ("", 0))
             if resource.get("Type") != _TYPE or not old or properties_of(deployed, stack, id):
                 continue
             started = _nodes(group, "DesiredSize")
@@ -58,9 +58,10 @@ def _nodes(group: Any, key: str) -> int:
     return number if isinstance(number, int) else 0
 
 
-def _reservation(templates: Templates, stack: str, group: Any) -> str | None:
-    match group.get("LaunchTemplate"):
-        case {"Id": {"Ref": str(id)}}:
+def reservation_of(templates: Templates, stack: str, group: Any) -> str | None:
+    """Return the reservation of a node group of EKS or AWS PCS, or None if its template shows none."""
+    match group.get("LaunchTemplate") or group.get("CustomLaunchTemplate"):
+        case {"Id": {"Ref": str(id)}} | {"TemplateId": {"Ref": str(id)}}:
             data = properties_of(templates, stack, id).get("LaunchTemplateData") or {}
             target = (data.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}
             reservation = target.get("CapacityReservationId")
