@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert (project / wheel.file.name).read_bytes() == wheel.file.read_bytes()
     first, _, rest = text("requirements.txt").partition("\n")
     required = (project / "requirements.txt").read_text()
+    assert f"\naws-cdk-lib=={version('aws-cdk-lib')}\n" in required
     assert required == f"./{wheel.file.name}[guard,rehearsal]\n{rest}" != f"{first}\n{rest}"
     dry = [sys.executable, "-m", "pip", "install", "-qq", "--dry-run", "--no-deps", "-r", "requirements.txt"]
     subprocess.run(dry, cwd=project, check=True)

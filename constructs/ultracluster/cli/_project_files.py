@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib.metadata import distribution
+from importlib.metadata import distribution, version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,4 +114,8 @@ def cluster_app(
 
 def _text(name: str) -> str:
     text = (files("ultracluster.cli") / "_project" / name).read_text(encoding="utf-8")
-    return text.replace("{version}", __version__) if name == "requirements.txt" else text
+    if name != "requirements.txt":
+        return text
+    # A newer aws-cdk-lib writes an assembly that an older CLI refuses: https://github.com/aws/aws-cdk/issues/35681
+    # (2026-11-27). With these versions, the snapshots of `init` are written.
+    return text.replace("{version}", __version__).replace("{cdk}", version("aws-cdk-lib"))
