@@ -120,6 +120,14 @@ def test_refuses_accelerators_that_the_image_of_aws_does_not_drive(image: str) -
     (refusal,) = (problem for problem in problems(with_image(image, neuron)) if "AWS Neuron" in problem)
     assert "trn2.48xlarge has AWS Neuron, which AWS's image for PCS does not drive; name an image" in refusal
     assert not any("AWS Neuron" in problem for problem in _problems(with_image(AMI, neuron)))
+    cpu = bent("  train:", "  tune: {type: trn1.32xlarge, count: 1, image: ami-0123456789abcdef0}\n  train:", GOOD)
+    assert "accelerators-unmanaged" in ids(cpu)
+    # No device plugin gives pods the accelerators, whatever the image.
+    kubernetes = bent("orchestrator: slurm", "orchestrator: kubernetes", cpu)
+    assert any(
+        "trn1.32xlarge has AWS Neuron, which this release does not set up on EKS; use another type" in problem
+        for problem in _problems(kubernetes)
+    )
 
 
 def _problems(text: str) -> list[str]:

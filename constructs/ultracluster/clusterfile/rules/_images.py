@@ -24,6 +24,7 @@ _DRIVER = error(
 _BUILD = error(
     "image-build", "Image Builder builds images of Slurm nodes, one for each architecture, from the internet."
 )
+_UNMANAGED = warning("accelerators-unmanaged", "The library manages NVIDIA's GPUs, and no other accelerators.")
 _EFA_DRIVER = warning(
     "image-efa-driver", "Newer drivers of NVIDIA do not let EFA access the memory of the GPUs of some types."
 )
@@ -74,6 +75,14 @@ def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
                 "`ultracluster check --live` reads the releases in the description of the image; or name an image",
             )
     yield from _warn_driver(cluster)
+    others = {group.instance_type.name: without_driver(group.instance_type.name) for group in cluster.node_groups}
+    unmanaged = [f"{name} ({has})" for name, has in others.items() if has and not has.startswith("NVIDIA")]
+    if unmanaged:
+        yield (
+            _UNMANAGED,
+            f"{listed(unmanaged)}: Slurm has no Gres of them, so jobs request whole nodes (--exclusive), and this "
+            "library has no health checks, metrics and job files for them",
+        )
 
 
 def _warn_driver(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
@@ -159,15 +168,17 @@ def _check_not_built(uses: Sequence[_Use]) -> Iterator[Problem]:
 
 def _check_drivers(uses: Sequence[_Use], traits: OrchestratorTraits) -> Iterator[Problem]:
     for path, record, option in uses:
-        if not isinstance(option, Image) and (has := without_driver(record.name)):
-            message = (
-                f"{record.name} has {has}, which AWS's image for {traits.facts.upper()} does not drive; name an image "
-                "with its driver: image: ami-..., or use another type"
-                if traits.own_instances
-                else f"{record.name} has {has}, which this release does not set up on {traits.service}; "
-                "use another type"
-            )
-            yield _DRIVER(path, message)
+        has = without_driver(record.name)
+        if has is None:
+            continue
+        # On EKS, pods get accelerators from a device plugin, and the library installs NVIDIA's alone.
+        usable = traits.facts == "pcs" or (traits.own_instances and has.startswith("NVIDIA"))
+        if not usable:
+            message = f"{record.name} has {has}, which this release does not set up on {traits.service}"
+            yield _DRIVER(path, f"{message}; use another type")
+        elif not isinstance(option, Image):
+            message = f"{record.name} has {has}, which AWS's image for {traits.facts.upper()} does not drive; name an"
+            yield _DRIVER(path, f"{message} image with its driver: image: ami-..., or use another type")
 
 
 def _check_builds(uses: Sequence[_Use]) -> Iterator[Problem]:
