@@ -37,6 +37,8 @@ def test_json_has_the_stable_names_and_is_a_plan_again() -> None:
     assert document["flops"] == 6 * 405e9 * 15.6e12
     assert (document["nodes"], document["gpus"], document["mfu"]) == (2048, 16_384, 0.4)
     assert document["checkpoint_bytes"] == 14 * 405e9
+    assert any("more than the 2,048 instances of one AWS PCS cluster" in note for note in document["notes"])
+    assert not any("AWS PCS" in note for note in data(*ON_64)["notes"])
     low, high = document["ranges"]["interruptions"]
     assert low < document["interruptions"] < high
     assert Plan.from_dict(document).to_dict() == document
@@ -136,6 +138,10 @@ def test_prices_come_from_a_dated_file(tmp_path: Path) -> None:
     document = data(*ON_64, "--prices", str(file))
     paid = document["nodes"] + document["spare_nodes"]
     assert document["dollars"] == pytest.approx(60 * paid * document["days"] * 24)
+    assert "prices of 2026-11-01, contract" in document["notes"]
+    swept = (*SMALL, "--sweep", "--type", "p5en.48xlarge", "--counts", "8,16", "--prices", str(file))
+    assert [data(*swept)[key] for key in ("as_of", "source")] == ["2026-11-01", "contract"]
+    assert run(*swept).stdout.splitlines()[-1] == "note: prices of 2026-11-01, contract"
     for text, sentence in (
         ("[]", "has no as_of, source, dollars_per_node_hour"),
         ('{"as_of": "today", "source": "x", "dollars_per_node_hour": {}}', "must be a date such as 2026-11-01"),

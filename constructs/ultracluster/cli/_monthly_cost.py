@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ultracluster.cli._price_file import Prices
+from ultracluster.cli._price_file import Prices, prices_text
 
 # Hours of a mean month: 365 days of 24 hours in 12 months.
 _HOURS = 730
@@ -79,7 +79,7 @@ class MonthlyCost:
         sign = "+" if after >= before else "-"
         lines = [
             f"monthly cost: {sign}{abs(after - before):,.0f} USD, from {before:,.0f} to {after:,.0f} with all nodes "
-            f"running for {_HOURS} hours; prices of {self.prices.as_of}, {self.prices.source}. {amounts}."
+            f"running for {_HOURS} hours; {prices_text(self.prices)}. {amounts}."
         ]
         if self.unpriced:
             lines.append(f"no price of {', '.join(map(str, self.unpriced))}: the difference is without them.")

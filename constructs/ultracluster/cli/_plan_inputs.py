@@ -1,9 +1,6 @@
-"""Arguments of `ultracluster plan`: numbers with units, lists of node counts, price files."""
+"""Arguments of `ultracluster plan`: numbers with units, lists of node counts."""
 
 import re
-from pathlib import Path
-
-from ultracluster.cli._price_file import price_file
 
 _NUMBER = re.compile(r"\s*([0-9][0-9_,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*([A-Za-z/%]*)\s*", re.ASCII)
 _COUNT = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
@@ -106,13 +103,3 @@ def assignments(texts: list[str]) -> dict[str, str]:
     if wrong:
         raise ValueError(f"--set must be NAME=VALUE, got {', '.join(wrong)}")
     return {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in texts)}
-
-
-def prices(file: Path | None) -> dict[str, float]:
-    """Return dollars per node and hour by type from a price file.
-
-    Raises:
-        ValueError: If it cannot be read, or has no date, source or prices.
-    """
-    content = price_file(file)
-    return {} if content is None else dict(content.node_hours)

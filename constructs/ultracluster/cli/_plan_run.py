@@ -12,6 +12,7 @@ from ultracluster.cli import _plan_inputs as inputs
 from ultracluster.cli._output import fail, misuse, print_json
 from ultracluster.cli._plan_request import Request
 from ultracluster.cli._plan_text import explained_lines, plan_lines
+from ultracluster.cli._price_file import Prices, price_file, prices_text
 from ultracluster.planning import Plan
 from ultracluster.planning.workload import (
     Assumptions,
@@ -34,14 +35,17 @@ def run(request: Request) -> None:
     """Print a plan or a sweep, and write the files that are requested."""
     try:
         assumptions = Assumptions.of(inputs.assignments(request.set_ or []))
-        prices = inputs.prices(request.prices)
+        file = price_file(request.prices)
+        prices = dict(file.node_hours) if file else {}
         if request.price is not None and request.type_:
             prices |= dict.fromkeys(request.type_.split(","), request.price)
         model, tokens, notes = _model(request)
         if request.sweep:
-            _sweep(request, model, tokens, assumptions, prices)
+            _sweep(request, model, tokens, assumptions, prices, file)
             return
         plan = _plan(request, model, tokens, assumptions, prices)
+        if file and request.price is None and "dollars_per_node_hour" in plan:
+            notes.append(prices_text(file))
         plan = Plan(kind=plan.kind, figures=plan.figures, notes=(*notes, *plan.notes))
         text = None if request.write is None else _cluster_file(request, plan)
     except ValueError as error:
@@ -194,7 +198,12 @@ def _save(path: Path, text: str) -> None:
 
 
 def _sweep(
-    request: Request, model: Model, tokens: float, assumptions: Assumptions, prices: Mapping[str, float]
+    request: Request,
+    model: Model,
+    tokens: float,
+    assumptions: Assumptions,
+    prices: Mapping[str, float],
+    file: Prices | None,
 ) -> None:
     batch, days = inputs.count("--batch", request.batch), inputs.days(request.days)
     results = sweep(
@@ -225,15 +234,18 @@ def _sweep(
             ("model", f"{model.parameters:.4g} parameters, {model.active:.4g} active, {tokens:.4g} tokens"),
             ("precision", f"{request.precision}, sequences of {request.sequence_tokens:,} tokens"),
             ("days", "from start to end at the expected failure rate; MFU is predicted"),
-            ("price", request.prices.name if request.prices else "as given" if prices else "none given"),
+            ("price", prices_text(file) if file else "as given" if prices else "none given"),
         ]
         _save(request.html, report.report(f"{model.parameters / 1e9:,.4g} B parameters", given, in_time, front))
     if request.json_:
-        print_json({"candidates": len(in_time), "pareto": report.rows(front)})
+        dated = {"as_of": file.as_of, "source": file.source} if file else {}
+        print_json({"candidates": len(in_time), **dated, "pareto": report.rows(front)})
         return
     _print_table(front)
     figures = report.figures(front)
     typer.echo(f"{len(in_time):,} candidates, of which {len(front):,} are not beaten in {figures}.")
+    if file:
+        typer.echo(f"note: {prices_text(file)}")
 
 
 def _print_table(front: Sequence[Candidate]) -> None:

@@ -33,6 +33,11 @@ class Prices:
     resource_hours: Mapping[str, float] = field(default_factory=dict)
 
 
+def prices_text(prices: Prices) -> str:
+    """Return date and source of prices, for a text."""
+    return f"prices of {prices.as_of}, {prices.source}"
+
+
 def price_file(file: Path | None) -> Prices | None:
     """Return the prices of a file, or None without one.
 

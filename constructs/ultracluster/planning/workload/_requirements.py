@@ -79,6 +79,11 @@ def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -
     ):
         if total > most:
             sheet.notes.append(f"{total:,} nodes are more than the {most} that {what}")
+    if total >= (most := max(pcs.SIZES.values())):
+        sheet.notes.append(
+            f"{total:,} nodes and a login node are more than the {most:,} instances of one AWS PCS cluster: "
+            "plan several clusters, or EKS"
+        )
     sheet.add("metric_series", series_at_most("standard", total), "series", "series of a node * (nodes + spare_nodes)",
               "limit of the profile standard")  # fmt: skip
 
