@@ -42,8 +42,14 @@ class Image:
         (self.root / ETC).mkdir(parents=True)
         (self.root / ETC / "pyxis.conf").write_text(f"required /{PLUGIN}\n")
 
+    def installed(self, item: str, result: str) -> None:
+        """Result of the installation at boot."""
+        path = self.root / "run/ultracluster/software" / item
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{result}\n")
+
     def look(self) -> tuple[int, str]:
-        """Exit code, and the contents of the state."""
+        """Exit code, and the contents of the state, which the metric has too."""
         done = subprocess.run(
             [self.script, "--slurm", "25.11"],
             env={"PATH": str(self.bin), "ULTRACLUSTER_ROOT": str(self.root)},
@@ -51,7 +57,10 @@ class Image:
             text=True,
             timeout=180,
         )
-        return done.returncode, (self.root / "run/ultracluster/containers").read_text().strip()
+        state = (self.root / "run/ultracluster/containers").read_text().strip()
+        metric = (self.root / "run/ultracluster/software/containers").read_text().strip()
+        assert metric == (f"ok: {state}" if state.startswith("none") else state)
+        return done.returncode, state
 
 
 @pytest.fixture
@@ -113,15 +122,32 @@ def test_a_link_into_the_image_is_removed_and_what_it_shows_stays(image: Image) 
     assert kept.read_text() == f"required /{PLUGIN}\n"
 
 
-def test_a_plugin_without_its_slurm_version_is_kept(image: Image) -> None:
+@pytest.mark.parametrize("there", [True, False])
+def test_a_plugin_that_slurmd_cannot_load_is_taken_out(image: Image, there: bool) -> None:
+    """Such as one of an installation that its time limit ended."""
     image.with_enroot()
     image.with_pyxis(None)
-    assert image.look() == (1, f"failed: /{PLUGIN} does not name the Slurm that it is built for")
-    assert (image.root / ETC / "pyxis.conf").read_text() == f"required /{PLUGIN}\n"
+    if not there:
+        (image.root / PLUGIN).unlink()
+    reason = f"failed: /{PLUGIN} is not there, or does not name the Slurm that it is built for"
+    assert image.look() == (1, reason)
+    assert (image.root / ETC / "pyxis.conf").read_text() == f"# required /{PLUGIN}\n"
 
 
 def test_an_image_without_containers_is_no_failure(image: Image) -> None:
+    image.installed("node_exporter", "failed: no space left on device")
     assert image.look() == (0, "none: the image has neither Enroot nor Pyxis")
+
+
+def test_an_installation_that_failed_is_reported_to_the_gate_of_jobs(image: Image) -> None:
+    """Without Pyxis, slurmstepd starts the tasks of `srun --container-image` outside the container."""
+    image.with_enroot()
+    image.installed("enroot", "ok: installed")
+    image.installed("pyxis", "failed: no time is left for make")
+    assert image.look() == (1, "failed: pyxis could not be installed: no time is left for make")
+    image.installed("pyxis", "ok: installed")
+    image.with_pyxis(0x190B02)
+    assert image.look() == (0, "ok")
 
 
 def test_reports_pyxis_without_enroot(image: Image) -> None:

@@ -132,6 +132,26 @@ def test_a_second_run_changes_nothing_and_a_rotated_password_restarts_sssd(tmp_p
     assert node.conf.read_text().endswith("ldap_default_authtok = new\n")
 
 
+@pytest.mark.parametrize("unit", ["ssh", "sshd"])
+def test_sshd_asks_the_directory_although_instance_connect_has_a_command(tmp_path: Path, unit: str) -> None:
+    """An option of sshd comes before its files. Ubuntu has the unit ssh, and Amazon Linux sshd."""
+    node = Node(tmp_path)
+    vendor = node.root / f"usr/lib/systemd/system/{unit}.service"
+    drop_in = Path(f"{vendor}.d/ec2-instance-connect.conf")
+    drop_in.parent.mkdir(parents=True)
+    vendor.write_text("[Service]\nExecStart=/usr/sbin/sshd -D $SSHD_OPTS\n")
+    command = "AuthorizedKeysCommand /usr/share/ec2-instance-connect/eic_run_authorized_keys %%u %%f"
+    drop_in.write_text(f'[Service]\nExecStart=\nExecStart=/usr/sbin/sshd -D -o "{command}" $SSHD_OPTS\n')
+    assert node.run().returncode == 0
+    look = ["systemd-analyze", f"--root={node.root}", "cat-config", f"systemd/system/{unit}.service"]
+    unit_text = subprocess.run(look, capture_output=True, text=True, check=True).stdout
+    lines = [line for line in unit_text.splitlines() if line.startswith("ExecStart=")]
+    assert lines == ["ExecStart=/usr/sbin/sshd -D $SSHD_OPTS"]
+    assert node.log.endswith(f"systemctl daemon-reload\nsystemctl try-restart {unit}.service\n")
+    node.run()
+    assert "restart" not in node.log
+
+
 @pytest.mark.parametrize("program", ["pam-auth-update", "systemctl"])
 def test_what_failed_once_is_done_by_the_next_run(tmp_path: Path, program: str) -> None:
     """Such as for the lock of debconf, which another installation has."""

@@ -175,6 +175,8 @@ def test_nodes_without_checks_and_settings_have_no_unit() -> None:
 
 def test_prolog_and_epilog_lie_beside_those_of_the_image() -> None:
     files = {file.path: file for file in hyperpod_hooks().files}
+    # Its image is Ubuntu.
+    assert "slurmd" in files.pop("/etc/needrestart/conf.d/90-ultracluster.conf").text
     assert sorted(files) == [
         "/opt/slurm/etc/epilog.d/800_ultracluster.sh",
         "/opt/slurm/etc/prolog.d/800_ultracluster.sh",

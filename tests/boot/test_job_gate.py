@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import ROOT
 from support.nccl_output import output
 from ultracluster.boot import deep_check
 
@@ -29,7 +30,11 @@ SRUN = """\
 for word in "$@"; do case $word in --nodelist=*) pair=${word#*=} ;; esac; done
 if [ -z "${pair:-}" ]; then
     while [[ $1 == --* ]]; do shift; done
-    for node in $NODES; do SLURMD_NODENAME=$node "$@"; done
+    for node in $NODES; do
+        if [ "$node" = "$WITHOUT" ]; then state="failed: pyxis could not be installed"; else state=ok; fi
+        echo "$state" >"$ULTRACLUSTER_ROOT/run/ultracluster/containers"
+        SLURMD_NODENAME=$node "$@"
+    done
     exit
 fi
 first=${pair%,*} second=${pair#*,} speed=efa
@@ -49,9 +54,21 @@ class Result:
     error: str
 
 
-def gate(here: Path, nodes: Iterable[str], *, bad: Iterable[str] = (), broken: Iterable[str] = ()) -> Result:
-    """Run the gate on nodes, some with bad links over `nvlink` or `efa`, and some of which fail their own checks."""
+def gate(
+    here: Path,
+    nodes: Iterable[str],
+    *,
+    bad: Iterable[str] = (),
+    broken: Iterable[str] = (),
+    without: str = "",
+    image: str = "",
+) -> Result:
+    """Run the gate on nodes, some with bad links over `nvlink` or `efa`, and some of which fail their own checks.
+
+    The node `without` does not run containers, and the job has an image, or none.
+    """
     root, names = here / "root", list(nodes)
+    (root / "run/ultracluster").mkdir(parents=True)
     for file in deep_check("p6e-gb200.36xlarge").files:
         path = root / file.path.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +97,8 @@ def gate(here: Path, nodes: Iterable[str], *, bad: Iterable[str] = (), broken: I
             "ULTRACLUSTER_ROOT": str(root),
             "SLURM_JOB_NODELIST": "of the job",
             "NODES": " ".join(names),
+            "WITHOUT": without,
+            "ULTRACLUSTER_GATE_IMAGE": image,
             "NCCL_TEST": str(programs / "all_reduce_perf"),
             "HERE": str(here),
         },
@@ -107,6 +126,41 @@ def test_a_bad_node_leaves_the_healthy_ones_of_two_ultraservers(tmp_path: Path) 
     )
     # Each of them again, over EFA alone.
     assert {node for line in efa for node in line.split()[0].split(",")} == {*named("A", 6), *named("B", 6)} - {"A3"}
+
+
+@pytest.mark.parametrize("image", ["", "nvcr.io#nvidia/pytorch:26.02-py3"])
+def test_a_node_without_pyxis_is_left_out_of_jobs_in_containers(tmp_path: Path, image: str) -> None:
+    """Its tasks would run outside the container. Jobs without an image use it."""
+    result = gate(tmp_path, named("H", 4), without="H2", image=image)
+    assert result.bad == ({"H2": "no containers: pyxis could not be installed"} if image else {})
+    tested = {node for line in result.pairs for node in line.split()[0].split(",")}
+    assert ("H2" in tested) is not bool(image)
+
+
+@pytest.mark.parametrize(
+    ("variables", "image"),
+    [
+        ({"IMAGE": "/fsx/a.sqsh"}, "/fsx/a.sqsh"),
+        ({"IMAGE": ""}, ""),
+        # It runs in no container.
+        ({"IMAGE": "/fsx/a.sqsh", "PAYLOAD": "true", "GATE": "nodes"}, ""),
+    ],
+)
+def test_job_files_name_their_image_to_the_gate(tmp_path: Path, variables: dict[str, str], image: str) -> None:
+    program = tmp_path / "usr/local/sbin/ultracluster-job-gate"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "train-2 image=${ULTRACLUSTER_GATE_IMAGE:-}"\n')
+    program.chmod(0o755)
+    script = 'gpus_per_node=8 efa_devices=16 gate=nodes; requeue_without() { :; }; source "$0"'
+    done = subprocess.run(
+        ["bash", "-euc", script, ROOT / "constructs/ultracluster/workloads/slurm/gate.sh"],
+        env={"PATH": os.environ["PATH"], "ULTRACLUSTER_ROOT": str(tmp_path), **variables}
+        | {"SLURM_JOB_NAME": "job", "SLURM_JOB_NUM_NODES": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[0] == f"job: bad node: train-2 image={image}"
 
 
 @pytest.mark.parametrize("sizes", [(9, 9), (5, 4)])

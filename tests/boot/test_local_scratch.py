@@ -329,10 +329,12 @@ def test_something_else_at_the_path_is_a_failure(node: MakeNode) -> None:
     assert it.formatted == it.calls("mdadm") == []
 
 
-def test_a_missing_tool_is_installed_or_reported(node: MakeNode) -> None:
+@pytest.mark.parametrize("installer", ["dnf", "apt-get"])
+def test_a_missing_tool_is_installed_or_reported(node: MakeNode, installer: str) -> None:
     it = node(3)
     (it.bin / "mdadm").unlink()
-    assert fails(it) == "mdadm is missing, and dnf could not install mdadm; put it into the image"
+    (it.bin / "dnf").rename(it.bin / installer)
+    assert fails(it) == f"mdadm is missing, and {installer} could not install mdadm; put it into the image"
     (it.state / "registry" / "mdadm").write_text("mdadm")
     works(it)
     assert it.mounts == {PATH: ("/dev/md127", "/")}

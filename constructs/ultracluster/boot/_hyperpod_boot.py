@@ -6,6 +6,7 @@ from ultracluster.boot import scripts
 from ultracluster.boot._health import health_settings
 from ultracluster.boot._node_files import PROGRAM, NodeBoot, NodeFile, oneshot, program, shell, unit_file
 from ultracluster.boot._scratch import NodeSetup
+from ultracluster.boot._system_boot import NEEDRESTART
 from ultracluster.catalogue.schedulers import hyperpod_kubernetes
 
 _UNIT = "ultracluster-hyperpod-settings.service"
@@ -50,12 +51,15 @@ def hyperpod_kubernetes_setup(scratch: NodeSetup | None, *, lustre: NodeBoot | N
 
 
 def hyperpod_hooks() -> NodeBoot:
-    """Return the files by which the prolog and epilog of the image run those of `health_boot`."""
+    """Return the files by which the prolog and epilog of the image run those of `health_boot`.
+
+    A further file keeps needrestart of the image, Ubuntu, from restarting slurmd and drivers under a job.
+    """
     files = (
         NodeFile(path=path, text=f'#!/bin/sh\nexec {PROGRAM}{name} "$@"\n', mode="0755")
         for name, path in _HOOKS.items()
     )
-    return NodeBoot(files=tuple(files), units=())
+    return NodeBoot(files=(*files, NEEDRESTART), units=())
 
 
 def hyperpod_controller(settings: Mapping[str, str], *, health: bool) -> NodeBoot:

@@ -17,8 +17,15 @@ net.ipv4.neigh.default.gc_thresh3 = 16384
 """
 # needrestart restarts services whose libraries an update has changed, and a restart of slurmd ends every job of the
 # node: https://github.com/awslabs/awsome-distributed-ai, architectures/aws-pcs/docs/OPERATIONS.md 6.2 (commit 95b939c
-# of 2026-07-23, read 2026-11-21). One key of the table, so that settings of the image for others stay.
-_NEEDRESTART = "$nrconf{override_rc}{qr(^slurmd)} = 0;\n"
+# of 2026-07-23, read 2026-11-21). So does one of nvidia-imex, of nvidia-fabricmanager on P4d, and of a container
+# engine: https://docs.nvidia.com/multi-node-nvlink-systems/imex-guide/ and
+# https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/ (read 2026-11-27). Patterns are matched with the
+# name of the unit, such as nvidia-imex.service. One key of the table, so that settings of the image for others stay.
+_SERVICES = "slurmd|sackd|nvidia-|docker|containerd"
+#: File that keeps updates from restarting the services of jobs. Amazon Linux has no needrestart, and ignores it.
+NEEDRESTART = NodeFile(
+    path="/etc/needrestart/conf.d/90-ultracluster.conf", text=f"$nrconf{{override_rc}}{{qr(^({_SERVICES}))}} = 0;\n"
+)
 # A kernel that unattended-upgrades installs runs from the next reboot on, and has no Lustre client: each package of AWS
 # is for one kernel, https://docs.aws.amazon.com/fsx/latest/LustreGuide/install-lustre-client.html (read 2026-11-23).
 # The libraries of a driver must be those of the loaded module. Patterns match from the start of a name.
@@ -50,7 +57,7 @@ def system_boot(*, slurm_version: str) -> NodeBoot:
     return NodeBoot(
         files=(
             NodeFile(path="/etc/sysctl.d/90-ultracluster.conf", text=_SYSCTL),
-            NodeFile(path="/etc/needrestart/conf.d/90-ultracluster.conf", text=_NEEDRESTART),
+            NEEDRESTART,
             NodeFile(path="/etc/apt/apt.conf.d/90ultracluster", text=_UNATTENDED_UPGRADES),
             NodeFile(path="/etc/profile.d/ultracluster-slurm.sh", text=_PROFILE.format(version=slurm_version)),
             program("containers", in_place=True),

@@ -187,19 +187,22 @@ def test_refuses_tokens_in_files_and_more_than_pcs_takes() -> None:
         boot_script(NodeBoot(files=(large,), units=()))
 
 
-def test_needrestart_reads_its_drop_in_and_leaves_slurmd_alone(tmp_path: Path) -> None:
+def test_needrestart_reads_its_drop_in_and_leaves_the_services_of_jobs_alone(tmp_path: Path) -> None:
     (drop_in,) = (file for file in system_boot(slurm_version="25.11").files if "needrestart" in file.path)
     (tmp_path / "x.conf").write_text(drop_in.text)
     # As needrestart does: every file is evaluated, then each pattern is held against a service.
     program = (
-        "our %nrconf = (override_rc => {qr(^dbus) => 0}); eval do { local(@ARGV, $/) = $ARGV[0]; <> }; die $@ if $@;"
-        "foreach my $re (keys %{$nrconf{override_rc}}) {"
-        ' print "$re=$nrconf{override_rc}{$re}\\n" if "slurmd.service" =~ /$re/ }'
-        "print scalar(keys %{$nrconf{override_rc}}), qq(\\n);"
+        "our %nrconf = (override_rc => {qr(^dbus) => 0}); my $file = shift @ARGV;"
+        "eval do { local(@ARGV, $/) = $file; <> }; die $@ if $@;"
+        "foreach my $unit (@ARGV) { foreach my $re (keys %{$nrconf{override_rc}}) {"
+        ' print "$unit=$nrconf{override_rc}{$re}\\n" if $unit =~ /$re/ } }'
     )
-    done = subprocess.run(["perl", "-e", program, str(tmp_path / "x.conf")], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "2"
-    assert done.stdout.splitlines()[0].endswith("=0")
+    kept = ["slurmd.service", "slurmd-25.11.service", "sackd.service", "docker.service", "containerd.service"]
+    kept += [f"nvidia-{name}.service" for name in ("imex", "fabricmanager", "dcgm", "persistenced")]
+    units = [*kept, "dbus.service", "ssh.service", "chrony.service"]
+    command = ["perl", "-e", program, str(tmp_path / "x.conf"), *units]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"{unit}=0" for unit in [*kept, "dbus.service"]]
 
 
 def test_updates_leave_kernel_and_driver_as_the_lustre_client_needs_them(tmp_path: Path) -> None:

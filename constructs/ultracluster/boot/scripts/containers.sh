@@ -4,30 +4,49 @@
 #   containers.sh --slurm VERSION
 #
 # Slurm loads no plugin that was built for another release, and a slurmd or an srun that is configured to load one does not
-# start: https://slurm.schedmd.com/spank.html (read 2026-11-21). Such a Pyxis is taken out of Slurm's list of plugins, and
-# the reason is reported, so that jobs without containers run.
+# start: https://slurm.schedmd.com/spank.html (read 2026-11-21). Nor does one whose plugin is not there, or names no
+# release. Such a Pyxis is taken out of Slurm's list of plugins, and the reason is reported, so that jobs without
+# containers run.
 #
 # Exit code 0: `srun --container-image` works, or the image has neither Enroot nor Pyxis, which is its right. 1: it has
-# half of them, Enroot does not run for users, or Pyxis is for another Slurm; the reason is in
-# /run/ultracluster/containers. 2: wrong usage.
+# half of them, their installation failed, Enroot does not run for users, or Pyxis is for another Slurm; the reason is in
+# /run/ultracluster/containers, and in /run/ultracluster/software/containers for a metric. 2: wrong usage.
 set -Eeuo pipefail
 export LC_ALL=C
 
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
+run=$root/run/ultracluster
 slurm=""
 
-# Not in the folder of health: a node that cannot run containers runs all other jobs.
+# Write a state: FILE TEXT.
+write() {
+    mkdir -p "$run/software"
+    printf '%s\n' "$2" >"$run/.containers"
+    mv "$run/.containers" "$run/$1"
+}
+
+# Not in the folder of health: a node that cannot run containers runs all other jobs. The gate of a job in a container
+# reads the first file.
 state() {
-    mkdir -p "$root/run/ultracluster"
-    printf '%s\n' "$1" >"$root/run/ultracluster/.containers"
-    mv "$root/run/ultracluster/.containers" "$root/run/ultracluster/containers"
+    write containers "$1"
+    write software/containers "${1/#none:/ok: none:}"
     echo "containers: $1"
 }
 
 fail() {
     state "failed: $*" >&2
     exit 1
+}
+
+# The image lacks something: a failure only if install-software.sh should have installed it.
+lacks() {
+    local item text
+    for item in enroot pyxis; do
+        read -r text 2>/dev/null <"$run/software/$item" || text=""
+        [[ $text != failed:* ]] || fail "$item could not be installed: ${text#failed: }"
+    done
+    state "none: $*"
 }
 
 # Print the release that a plugin was built for, year and month each in a byte: 25.11.x is 0x190Bxx.
@@ -96,22 +115,25 @@ main() {
         found=1
         [[ $plugin == /* ]] || plugin=/opt/aws/pcs/scheduler/slurm-$slurm/lib/slurm/$plugin
         [ -f "$root$plugin" ] || plugin=/usr/local/lib/slurm/${plugin##*/}
-        version=$(built_for "$root$plugin" 2>/dev/null) || fail "$plugin does not name the Slurm that it is built for"
+        version=$(built_for "$root$plugin" 2>/dev/null) || version=""
         if [ "$version" != "$slurm" ]; then
             # A link is removed, a file is set aside: what it points to belongs to the image.
             if [ -L "$file" ]; then rm -f "$file"; else sed -i -E '/spank_pyxis\.so/s/^/# /' "$file"; fi
+            [ -n "$version" ] || fail "$plugin is not there, or does not name the Slurm that it is built for"
             fail "Pyxis is built for Slurm $version, and this node runs $slurm: rebuild it in the image"
         fi
     done < <(listed)
     case $enroot$found in
-        no0) state "none: the image has neither Enroot nor Pyxis" ;;
+        no0) lacks "the image has neither Enroot nor Pyxis" ;;
         yes1)
             load_modules
             problem=$(as_user) || fail "Enroot does not run for users, who need paths of their own in enroot.conf: $problem"
             state ok
             ;;
-        no1) fail "Pyxis is there, and Enroot is not: put it into the image" ;;
-        yes0) state "none: Enroot is there, but no plugstack.conf.d of Slurm $slurm names Pyxis" ;;
+        no1)
+            lacks "Pyxis is there, and Enroot is not"
+            fail "Pyxis is there, and Enroot is not: put it into the image" ;;
+        yes0) lacks "Enroot is there, but no plugstack.conf.d of Slurm $slurm names Pyxis" ;;
     esac
 }
 

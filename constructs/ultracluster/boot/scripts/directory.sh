@@ -79,6 +79,21 @@ make_homes() {
     fi
 }
 
+# The package ec2-instance-connect starts sshd with its own AuthorizedKeysCommand as an option, which comes before all
+# files: https://github.com/aws/aws-ec2-instance-connect-config, src/deb_systemd/ssh.service.d (read 2026-11-27). An empty
+# drop-in of the same name takes its place, so that sshd starts as its unit has it. A restart keeps sessions.
+without_instance_connect() {
+    local unit name=ec2-instance-connect.conf file
+    for unit in ssh sshd; do
+        file=$root/etc/systemd/system/$unit.service.d/$name
+        if [ ! -e "$root/usr/lib/systemd/system/$unit.service.d/$name" ] || [ -e "$file" ]; then continue; fi
+        mkdir -p "${file%/*}"
+        : >"$file"
+        systemctl daemon-reload
+        systemctl try-restart "$unit.service"
+    done
+}
+
 ask_for_keys() {
     local sshd=$root/etc/ssh/sshd_config.d/51-ultracluster-directory.conf
     local lines=$'AuthorizedKeysCommand /usr/bin/sss_ssh_authorizedkeys %u\nAuthorizedKeysCommandUser nobody'
@@ -109,6 +124,7 @@ main() {
     fi
     rm -f "$conf.new"
     ask_for_keys
+    without_instance_connect
 }
 
 main "$@"

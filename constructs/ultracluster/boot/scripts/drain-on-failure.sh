@@ -19,7 +19,8 @@
 # done, or nothing to do. 1: the controller did not answer, or has no such node. 3: the node stays in service
 # although a check failed, because of the breaker or the mode.
 set -Eeuo pipefail
-export LC_ALL=C
+# Nodes that fail at once, such as with their file system, read the mode at once.
+export LC_ALL=C AWS_RETRY_MODE=adaptive
 
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}

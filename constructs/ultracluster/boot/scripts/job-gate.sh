@@ -29,6 +29,8 @@ judge=$root/usr/local/sbin/ultracluster-nccl-judge
 # Seconds for the nodes to answer, and for a pair: the first all-reduce of a node loads its libraries.
 limit=${ULTRACLUSTER_GATE_LIMIT:-300}
 gpus="" efa="" nccl=yes part=job
+# Whether the tasks of the job run in a container: the job sets it.
+image=${ULTRACLUSTER_GATE_IMAGE:-}
 size=17179869184
 
 usage() {
@@ -55,7 +57,8 @@ read_arguments() {
     [[ $nccl =~ ^(yes|no)$ ]] || usage "--nccl is yes or no, got '$nccl'"
 }
 
-# Print whether this node can be part of a job, `NODE ok` or `NODE bad REASON`, and `NODE domain NAME`.
+# Print whether this node can be part of a job, `NODE ok` or `NODE bad REASON`, and `NODE domain NAME`. A node on which
+# `srun` would start tasks outside their container prints `NODE containers REASON` too.
 check_node() {
     local found=0 device status file problems=""
     found=$(timeout 60 nvidia-smi --format=csv,noheader,nounits --query-gpu=index 2>/dev/null | grep -c '^[0-9]') || true
@@ -73,6 +76,8 @@ check_node() {
         esac
     done
     echo "$SLURMD_NODENAME ${problems:+bad }${problems:-ok}" | sed 's/bad ; /bad /'
+    read -r status 2>/dev/null <"$root/run/ultracluster/containers" || status=""
+    [[ $status != failed:* ]] || echo "$SLURMD_NODENAME containers ${status#failed: }"
     echo "$SLURMD_NODENAME domain $(domain_of_node)"
 }
 
@@ -91,6 +96,7 @@ check_nodes() {
     answers=$(timeout --kill-after=5 "$limit" srun --ntasks="${#nodes[@]}" --ntasks-per-node=1 --cpu-bind=none \
         --kill-on-bad-exit=0 "$own" --part node --gpus "$gpus" --efa "$efa") || true
     [ -n "$answers" ] || return 1
+    [ -z "$image" ] || answers=$(sed -E 's/^([^ ]+) containers /\1 bad no containers: /' <<<"$answers")
     for node in "${nodes[@]}"; do
         if grep -q "^$node bad " <<<"$answers"; then
             sed -n "s/^$node bad /$node /p" <<<"$answers" | head -n 1

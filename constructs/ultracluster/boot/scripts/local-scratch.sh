@@ -102,11 +102,12 @@ signature() {
 }
 
 need() {
-    local install=(apt-get --quiet --yes install)
+    # At its first boot a node updates itself, and two of apt do not go together.
+    local install=(apt-get --quiet --yes --option DPkg::Lock::Timeout=300)
     if command -v "$1" >/dev/null; then return; fi
     log "installing $2, which has $1"
-    if command -v dnf >/dev/null; then install=(dnf --quiet --assumeyes install); else apt-get update || true; fi
-    DEBIAN_FRONTEND=noninteractive "${install[@]}" "$2" ||
+    if command -v dnf >/dev/null; then install=(dnf --quiet --assumeyes); else "${install[@]}" update || true; fi
+    DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 "${install[@]}" install "$2" ||
         fail "$1 is missing, and ${install[0]} could not install $2; put it into the image"
 }
 

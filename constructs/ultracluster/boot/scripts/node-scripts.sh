@@ -56,9 +56,10 @@ read_arguments() {
     [[ $group =~ ^[A-Za-z][A-Za-z0-9-]*$ ]] || usage "--group is the name of a node group, got '$group'"
 }
 
-# A node that boots may be faster than the permissions of its role, and has nothing to fall back to.
+# A node that boots may be faster than the permissions of its role, and has nothing to fall back to. Pauses are at random,
+# so that nodes that were refused together do not come back together.
 read_parameter() {
-    local value attempt tries=1
+    local value attempt pause tries=1
     [ -e "$kept/sha256" ] || tries=5
     for ((attempt = 1; ; attempt++)); do
         if value=$(timeout --kill-after=5 60 aws ssm get-parameter --name "$parameter" --region "$region" \
@@ -66,7 +67,8 @@ read_parameter() {
             break
         fi
         [ "$attempt" -lt "$tries" ] || fail "the parameter $parameter cannot be read"
-        sleep $((attempt * ${ULTRACLUSTER_PAUSE:-5}))
+        pause=$((attempt * ${ULTRACLUSTER_PAUSE:-5}))
+        sleep $((pause + RANDOM % (pause + 1)))
     done
     read -r url sha256 <<<"$value"
     [[ $url == s3://*/* && $sha256 =~ ^[0-9a-f]{64}$ ]] || fail "$parameter holds no URL and checksum: $value"

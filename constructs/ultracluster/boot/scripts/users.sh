@@ -4,7 +4,9 @@
 # Each line of the parameters below the path is one user: NAME UID|PUBLIC KEY|PUBLIC KEY
 # Idempotent: a second run changes nothing. A user who is gone from the list is locked, and keeps files and number.
 # Exit code 0: done; or the list could not be read, and the node never had it: it is drained for that
-# (/run/ultracluster/health/users), and resumed when it has the list. 1: the node keeps the old list, or a user failed.
+# (/run/ultracluster/health/users), and resumed when it has the list. 1: the node keeps the old list, or the directories of
+# Enroot are not safe. A user that fails is no failure of the node: /run/ultracluster/software/users has the reason, for a
+# metric.
 set -euo pipefail
 
 home=/home
@@ -19,20 +21,27 @@ done
 etc=${ULTRACLUSTER_ETC:-/etc}
 keys=$etc/ultracluster/authorized_keys
 made=$etc/ultracluster/users
-health=${ULTRACLUSTER_ROOT:-}/run/ultracluster/health
+run=${ULTRACLUSTER_ROOT:-}/run/ultracluster
+health=$run/health
 
-# Write a state: TEXT.
+# Write a state: DIRECTORY TEXT.
 state() {
-  mkdir -p "$health"
-  printf '%s\n' "$1" >"$health/.users"
-  mv "$health/.users" "$health/users"
+  mkdir -p "$run/$1"
+  printf '%s\n' "$2" >"$run/$1/.users"
+  mv "$run/$1/.users" "$run/$1/users"
+}
+
+# Report an error. Other users follow.
+fail() {
+  echo "$1" >&2
+  failed+="${failed:+; }$1"
 }
 
 # A boot that fails drains the node until the next one; this state ends with the next run of the timer.
 unread() {
   echo "the users can't be read from $path" >&2
   [ ! -e "$made" ] || exit 1
-  state "failed: the users can't be read from $path"
+  state health "failed: the users can't be read from $path"
   exit 0
 }
 
@@ -67,7 +76,7 @@ for attempt in 1 2 3 4 5; do
   # At random, so that nodes that were refused together do not come back together.
   sleep $((pause + RANDOM % (pause + 1)))
 done
-[ ! -e "$health/users" ] || state ok
+[ ! -e "$health/users" ] || state health ok
 mkdir -p "$keys"
 touch "$made"
 # The keys are outside the homes: those are shared, and may be squashed.
@@ -78,7 +87,7 @@ if [ -d "${sshd%/*}" ] && [ "$(cat "$sshd" 2>/dev/null)" != "$line" ]; then
   systemctl reload ssh 2>/dev/null || systemctl reload sshd 2>/dev/null || true
 fi
 
-failed=0
+failed="" code=0
 wanted=" "
 uids=()
 while IFS= read -r record; do
@@ -88,22 +97,19 @@ while IFS= read -r record; do
   wanted+="$name "
   if has=$(id -u "$name" 2>/dev/null); then
     if [ "$has" != "$uid" ]; then
-      echo "$name has the number $has here, and $uid in the cluster: left alone" >&2
-      failed=1
+      fail "$name has the number $has here, and $uid in the cluster: left alone"
       continue
     fi
   else
     # Its group is there if an earlier useradd failed, such as for the lock of another installer.
     group=$(getent group "$name" | cut -d : -f 3) || group=""
     if [ -n "$group" ] && [ "$group" != "$uid" ]; then
-      echo "$name is a group of this image with the number $group: take another name than $name" >&2
-      failed=1
+      fail "$name is a group of this image with the number $group: take another name than $name"
       continue
     fi
     if { [ -z "$group" ] && ! groupadd --gid "$uid" "$name"; } || ! useradd --uid "$uid" --gid "$uid" --no-create-home \
       --home-dir "$home/$name" --shell /bin/bash "$name"; then
-      echo "$name can't be made with the number $uid" >&2
-      failed=1
+      fail "$name can't be made with the number $uid"
       continue
     fi
   fi
@@ -128,15 +134,16 @@ done < <(tr '\t' '\n' <<<"$records")
 while IFS= read -r name; do
   case "$wanted" in *" $name "*) continue ;; esac
   echo "$name is gone from the list: locked"
-  usermod --expiredate 1 --shell /usr/sbin/nologin "$name" || failed=1
+  usermod --expiredate 1 --shell /usr/sbin/nologin "$name" || fail "$name can't be locked"
   # Jobs are in no session.
   loginctl terminate-user "$name" 2>/dev/null || true
   rm -f "$keys/$name"
   sed -i "/^$name\$/d" "$made"
 done < <(cat "$made")
 homes=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-container-homes
-[ ! -x "$homes" ] || "$homes" "${uids[@]}" || failed=1
+[ ! -x "$homes" ] || "$homes" "${uids[@]}" || code=1
 # Another user may have caused what is reported, and must not keep nodes from joining.
 directories=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-user-directories
 [ ! -x "$directories" ] || timeout --kill-after=5 60 "$directories" "${uids[@]}" || true
-exit "$failed"
+if [ -n "$failed" ]; then state software "failed: $failed"; else state software ok; fi
+exit "$code"

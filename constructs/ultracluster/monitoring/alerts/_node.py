@@ -157,10 +157,10 @@ NODE_ALERTS = (
         for_="5m",
         expr="ultracluster_node_software_ok == 0",
         summary="{{ $labels.item }} could not be installed or updated, or is too old, on node {{ $labels.instance }}",
-        description="AWS's image lacks this software, and its installation at the boot of the node failed. Without "
-        "enroot and pyxis jobs in containers fail, without an exporter its metrics are missing; other jobs run. The "
-        "item node-scripts is an update of checks and collectors: the node keeps the old ones. Without squeue JobLost "
-        "cannot fire. driver, efa-installer, libfabric, aws-ofi-nccl, gdrcopy are too old; driver-below: too new.",
+        description="AWS's image lacks it, and its installation at the boot of the node failed. Without enroot, pyxis "
+        "or containers, jobs with an image avoid the node; without an exporter its metrics are missing. node-scripts: "
+        "the node keeps old checks. users: one has a name or uid of the image. Without squeue JobLost cannot fire. "
+        "driver, efa-installer, libfabric, aws-ofi-nccl, gdrcopy are too old; driver-below: too new.",
         diagnosis=(
             "`cat /run/ultracluster/software/ITEM` on the node: it has the reason.",
             "`/var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-software.log`: the whole log; of "

@@ -10,6 +10,8 @@ pass_gate() {
         return
     fi
     [ "$1" != nccl ] || nccl=yes
+    # A node that cannot run containers starts the tasks outside of it.
+    [ -n "${PAYLOAD:-}" ] || export ULTRACLUSTER_GATE_IMAGE=${IMAGE:-}
     bad=$("$program" --gpus "$gpus_per_node" --efa "$efa_devices" --nccl "$nccl") || tested="not all tests ran"
     if [ -z "$bad" ]; then
         echo "$SLURM_JOB_NAME: $tested, and no node of $SLURM_JOB_NUM_NODES is bad"
