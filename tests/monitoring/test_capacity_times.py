@@ -11,7 +11,7 @@ from support.alert_cases import Series
 from support.rule_tests import firing_test, needed, promtool
 from ultracluster import clusterfile
 from ultracluster.monitoring import cluster_rules
-from ultracluster.monitoring.alerts import rules
+from ultracluster.monitoring.alerts import ALERTS, rules
 from ultracluster.monitoring.names import CAPACITY_END, ENDING_NODES, EXPECTED_NODES, Profile
 
 _HOUR = 3600
@@ -67,9 +67,19 @@ def test_a_drained_node_beside_those_of_an_end_does(tmp_path: Path) -> None:
     fires(tmp_path, "SlurmNodesDrained", slurm("drain", "1x540 4x160"), [(35, True), (600, True), (690, True)])
 
 
+def test_nodes_that_power_up_are_not_down_and_a_lost_one_counts_once(tmp_path: Path) -> None:
+    """Slurm 25.11 sets the flag of nodes that do not respond while they power up, and of a node in `down*`."""
+    series = slurm("noresp", "0x10 16x14 0x30 1x60") | slurm("powering_up", "0x10 16x14 0x90")
+    series |= slurm("down", "0x54 1x60") | slurm("fail", "0x120")
+    fires(tmp_path, "SlurmNodesDown", series, [(22, False), (24, False), (50, False), (70, True)])
+    test = firing_test("SlurmNodesDown", series, [(70, True)])
+    expected = {"expr": ALERTS["SlurmNodesDown"].expr, "exp_samples": [{"labels": '{cluster="llama"}', "value": 1}]}
+    test["promql_expr_test"][0] |= expected
+    promtool(tmp_path, [test])
+
+
 def test_nodes_that_an_end_took_are_not_down(tmp_path: Path) -> None:
-    ended = slurm("down", "0x599 3x100") | slurm("noresp", "0x599 3x100")
-    fires(tmp_path, "SlurmNodesDown", ended, [(620, False), (690, False)])
+    fires(tmp_path, "SlurmNodesDown", slurm("down", "0x599 3x100"), [(620, False), (690, False)])
 
 
 @pytest.mark.parametrize(("values", "minute"), [("1x699", 300), ("1x699", 570), ("0x599 4x100", 690)])

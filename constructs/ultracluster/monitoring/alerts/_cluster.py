@@ -31,10 +31,12 @@ CLUSTER_ALERTS = (
     Alert(
         name="SlurmNodesDown",
         for_="10m",
-        expr=f"sum by (cluster) (clamp_min({_nodes_beyond('down|noresp|fail', _ENDED)}, 0)) > 0",
+        # Not `noresp`: nodes that power up have that flag, and a node that was lost has it in addition to its state.
+        # https://github.com/SchedMD/slurm, src/slurmctld/power_save.c (read 2026-11-27)
+        expr=f"sum by (cluster) (clamp_min({_nodes_beyond('down|fail', _ENDED)}, 0)) > 0",
         threshold=0,
         bounds=NUMBER,
-        summary="{{ $value }} nodes of {{ $labels.cluster }} are down for Slurm",
+        summary="Nodes of {{ $labels.cluster }} that are down for Slurm: {{ $value }}",
         description="Slurm gives these nodes no jobs. Those of a Capacity Block that has ended do not count.",
         diagnosis=("`sinfo -R`: why each is down.",),
         actions=("Repair the node and `sudo -i scontrol update nodename=NODE state=resume`.",),
@@ -46,9 +48,9 @@ CLUSTER_ALERTS = (
         expr=f"{_nodes_beyond('drain', _ENDING)} > 0",
         threshold=0,
         bounds=NUMBER,
-        summary="{{ $value }} nodes of {{ $labels.cluster }} are drained",
-        description="An operator or a health check has drained nodes. They cost the same. Those of a Capacity Block "
-        "do not count from the drain before its end on.",
+        summary="Drained nodes of {{ $labels.cluster }}: {{ $value }}",
+        description="An operator or a health check has drained nodes. They cost the same. A node counts once its jobs "
+        "have ended. Those of a Capacity Block do not count from the drain before its end on.",
         diagnosis=("`sinfo -R`: who, when and why.",),
         actions=("Repair and resume them, or replace them.",),
     ),
