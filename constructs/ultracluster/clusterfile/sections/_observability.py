@@ -132,7 +132,7 @@ class Alerts(Section):
     pagerduty: t.SecretArn | None = Field(
         default=None,
         description="Secret with a routing key of PagerDuty under `routing_key`, which allows aps.amazonaws.com to "
-        "read it. Default: no notification of PagerDuty.",
+        "read it, as its customer managed KMS key allows it to decrypt. Default: no notification of PagerDuty.",
     )
     watchdog: t.TopicArn | None = Field(
         default=None,

@@ -113,7 +113,8 @@ def pagerduty(secret_arn: str, secret_key: str = "routing_key") -> Receiver:
     """Return a receiver for PagerDuty. AMP reads the routing key from a secret, which Alertmanager itself cannot.
 
     Args:
-        secret_arn: ARN of the secret, or a CDK token.
+        secret_arn: ARN of the secret, or a CDK token. Its policy must allow `aps.amazonaws.com` to read it, and the
+            policy of its customer managed KMS key must allow `kms:Decrypt`.
         secret_key: Key in the secret.
 
     Raises:
