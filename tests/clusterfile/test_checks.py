@@ -1,11 +1,14 @@
 """Rules between the sections of a file: errors and warnings."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.clusterfile_data import GOOD, RESERVATION, bent, problem, problems, read, with_groups
 from ultracluster.clusterfile import ClusterFileError, loads, warnings
+from ultracluster.planning.capacity import expected_times
 
 OWN = "existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0%s}"
 
@@ -48,6 +51,18 @@ def test_capacity_ends_and_costs_what_the_file_suggests(capacity: str, drain: st
     rules = {"block-without-end", "drain-length", "reservation-group-on-demand", "future-dated-type"}
     named = [row.rule for row in warnings(loads(f"{text}notifications: {{drain: {drain}}}\n", "c.yaml"))]
     assert [each for each in named if each in rules] == [each for each in [rule] if each]
+
+
+def test_a_reservation_that_expires_keeps_its_nodes_and_launches_no_others() -> None:
+    capacity = f"{{reservation: {RESERVATION}, kind: odcr, instances: 2, ends: 2026-12-24}}"
+    cluster = loads(with_groups(f"train: {{type: p5.48xlarge, count: 2, capacity: {capacity}}}"), "c.yaml")
+    (group,) = cluster.node_groups
+    # Alerts still expect its nodes.
+    assert expected_times(group.capacity) == (None, None)
+    for today, expected in ((date(2026, 12, 9), []), (date(2026, 12, 10), [1]), (date(2027, 1, 10), [1])):
+        messages = [row.message for row in warnings(cluster, today) if row.rule == "reservation-expires"]
+        assert len(messages) == len(expected)
+        assert all(f"{RESERVATION} expires on 2026-12-24 11:30 UTC" in message for message in messages)
 
 
 def test_a_drain_begins_within_its_block() -> None:

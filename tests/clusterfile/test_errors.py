@@ -318,8 +318,8 @@ def test_rejects_what_is_neither_true_nor_false(word: str) -> None:
             "capacity.active: belongs to a reservation that starts later: write starts, or remove it",
         ),
         (
-            f"{{reservation: {RESERVATION}, kind: odcr, ends: 2026-12-04}}",
-            "capacity.ends: belongs to a Capacity Block: a reservation of the kind odcr does not end; remove it",
+            f"{{reservation: {RESERVATION}, kind: interruptible, ends: 2026-12-04}}",
+            "capacity.ends: belongs to a Capacity Block: a reservation of the kind interruptible neither begins nor",
         ),
         (
             f"{{reservation: {RESERVATION}, kind: interruptible, starts: 2026-12-04}}",

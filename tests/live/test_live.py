@@ -332,6 +332,16 @@ def test_slurm_takes_the_start_that_the_check_names(kind: str, account: AwsAccou
     assert [finding.fix for finding in ask(**keys)] == ["deploy, and wait for its start"]
 
 
+def test_the_end_of_a_reservation_is_that_of_the_file(account: AwsAccount) -> None:
+    end = (NOW + timedelta(days=90)).replace(microsecond=0)
+    capacity = {"reservation": BLOCK["reservation"], "kind": "odcr", "ends": end.isoformat()}
+    file = cluster(nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": capacity}})
+    for real, wrong in ((end, []), (end - timedelta(days=1), ["fail"])):
+        reserved(EndDate=real)(account)
+        statuses = [finding.status for finding in findings(file, account) if finding.check == "live-reservation"]
+        assert [status for status in statuses if status != "pass"] == wrong
+
+
 @pytest.mark.parametrize(("free", "status"), [(64, "pass"), (3, "warn")])
 def test_open_reservations_are_added_up(free: int, status: str, account: AwsAccount) -> None:
     file = cluster(nodes={"train": {"type": "p5en.48xlarge", "count": 64, "capacity": {"reservation": "open"}}})

@@ -149,9 +149,13 @@ def _times(check: Check, record: dict[str, Any], group: NodeGroup) -> Iterator[F
         # EC2 may deliver a reservation at another minute than the requested one.
         comes = record["State"] in _COMING and isinstance(capacity, TargetedReservation)
         times = {"starts": start} if comes else {}
-        if end is not None:
+        if end is not None and getattr(capacity, "ends", None) is not None:
+            times["ends"] = end
+        elif end is not None:
+            fix = "; or set `ends` beside `kind: odcr`" if isinstance(capacity, TargetedReservation) else ""
             yield check.doubt(
-                f"{name} ends {time_text(end)}, and its instances with it or at their price on demand", "extend it"
+                f"{name} ends {time_text(end)}, and its instances with it or at their price on demand",
+                f"extend it{fix}",
             )
     for key, real in times.items():
         time = getattr(capacity, key)

@@ -1,14 +1,14 @@
 """Warnings that depend on the day: versions whose support ends, and ended or impossible Capacity Blocks."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from ultracluster.catalogue.ec2 import DAYS_OF_CAPACITY_BLOCK, DAYS_TO_CAPACITY_BLOCK
 from ultracluster.catalogue.schedulers import eks, pcs
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.rules._rule import Rule, warning
-from ultracluster.planning.capacity import Block
+from ultracluster.planning.capacity import Block, TargetedReservation
 
 _SLURM = warning("slurm-version-support", "A version of Slurm that AWS PCS stops supporting soon, or has stopped.")
 _KUBERNETES = warning("kubernetes-version-support", "A version in extended support, which costs more by the hour.")
@@ -23,8 +23,11 @@ BLOCK_NOT_YET_SOLD = warning(
     "block-not-yet-sold",
     "A Capacity Block starts or ends later than AWS sells any today: nothing would drain its nodes at its real end.",
 )
+_EXPIRES = warning("reservation-expires", "A reservation expires within two weeks, or has expired.")
 #: Rules that depend on the day.
-SUPPORT_RULES = (_SLURM, _KUBERNETES, _ENDED, BLOCK_NOT_YET_SOLD)
+SUPPORT_RULES = (_SLURM, _KUBERNETES, _ENDED, BLOCK_NOT_YET_SOLD, _EXPIRES)
+# Judgement: a capacity increase, or another reservation, takes days.
+_SOON = timedelta(days=14)
 # A day more: zones of time, and blocks that end at another time of the day than they start.
 _START = timedelta(days=DAYS_TO_CAPACITY_BLOCK + 1)
 _LONGEST = timedelta(days=DAYS_OF_CAPACITY_BLOCK + 1)
@@ -42,6 +45,18 @@ def _next_group(cluster: ClusterFile, group: NodeGroup) -> str:
         "replace it in one deployment by a group NEXT, with another name, for the next block, and keep the queue, "
         f"whose waiting jobs end with it: {'; '.join(keep)}. Until then, AWS PCS rejects updates of this group"
     )
+
+
+def _warn_reservation(group: NodeGroup, ends: datetime, today: date) -> Iterator[tuple[Rule, str]]:
+    """Yield the warning about a reservation that expires soon, or has expired. Nothing terminates its instances."""
+    if ends.date() <= today + _SOON:
+        id = getattr(group.capacity, "reservation_id", "")
+        yield (
+            _EXPIRES,
+            f"{group.name}: {id} expires on {ends:%Y-%m-%d %H:%M} UTC. Then its nodes have the on-demand price, and no "
+            f"node launches; extend it: aws ec2 modify-capacity-reservation --capacity-reservation-id {id} "
+            "--end-date-type unlimited",
+        )
 
 
 def warn_support(cluster: ClusterFile, today: date | None = None) -> Iterator[tuple[Rule, str]]:
@@ -64,6 +79,8 @@ def warn_blocks(cluster: ClusterFile, today: date | None = None) -> Iterator[tup
     if today is None:
         return
     for group in cluster.node_groups:
+        if isinstance(group.capacity, TargetedReservation) and group.capacity.ends is not None:
+            yield from _warn_reservation(group, group.capacity.ends, today)
         if not isinstance(group.capacity, Block):
             continue
         starts, ends = (time and time.date() for time in (group.capacity.starts, group.capacity.ends))

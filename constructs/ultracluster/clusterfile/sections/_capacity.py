@@ -42,7 +42,7 @@ _BLOCK_KINDS = ("capacity-block", "ultraserver")
 _TIMES = {
     "capacity-block": {"starts", "ends", "active"},
     "ultraserver": {"starts", "ends", "active"},
-    "odcr": {"starts", "active"},
+    "odcr": {"starts", "ends", "active"},
     "training-plan": {"starts", "ends"},
 }
 _WORDS: dict[str, CapacityValue] = {"on-demand": OnDemand(), "spot": Spot()}
@@ -193,8 +193,8 @@ class Reserved(Section):
     )
     ends: End | None = Field(
         default=None,
-        description="End of a Capacity Block, or of a training plan: a day, which means 11:30 UTC, or a time with its "
-        "zone. Alerts expect no nodes after it.",
+        description="End of a Capacity Block, of an ODCR that expires, or of a training plan: a day, which means 11:30 "
+        "UTC, or a time with its zone. Alerts expect no nodes after it. Those of an ODCR run on, on demand.",
     )
     active: t.Flag = Field(
         default=False, description="The capacity has begun: nodes of Kubernetes, which wait at zero, start."
@@ -243,13 +243,15 @@ class Reserved(Section):
             kinds = " or ".join(_BLOCK_KINDS)
             block_keys = sorted(given & {"starts", "ends", "active"})
             if "kind" in given:
-                neither = "does not end" if self.kind == "odcr" else "neither begins nor ends"
-                message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} {neither}"
+                message = f"belongs to a Capacity Block: a reservation of the kind {self.kind} neither begins nor ends"
                 wrong = dict.fromkeys(sorted({*block_keys} - _TIMES.get(self.kind, set())), f"{message}; remove it")
                 if "active" in given and "starts" not in given and not wrong:
                     wrong["active"] = "belongs to a reservation that starts later: write starts, or remove it"
-            elif block_keys == ["starts"]:
-                wrong["starts"] = f"belongs to what starts later: write kind: {kinds}, or kind: odcr if this is an ODCR"
+            elif block_keys and "active" not in block_keys:
+                message = (
+                    f"belongs to what starts later, or ends: write kind: {kinds}, or kind: odcr if this is an ODCR"
+                )
+                wrong = dict.fromkeys(block_keys[:1], message)
             else:
                 message = f"belongs to a Capacity Block: write kind: {kinds}, or remove it if this is an ODCR"
                 wrong = dict.fromkeys(block_keys[:1], message)

@@ -9,6 +9,7 @@ from ultracluster.planning import check_fields
 from ultracluster.planning.capacity._reservation_ids import (
     check_group_arn,
     check_reservation_id,
+    check_times,
     check_training_plan_arn,
     is_token,
 )
@@ -87,7 +88,7 @@ class _ById(_Option):
         problems = [] if is_token(self.reservation_id) else check_reservation_id(self.reservation_id)
         if self.instances is not None and self.instances < 1:
             problems.append(f"instances must be at least 1, got {self.instances}")
-        return problems + _check_times(getattr(self, "starts", None), getattr(self, "ends", None))
+        return problems + check_times(getattr(self, "starts", None), getattr(self, "ends", None))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,17 +103,22 @@ class TargetedReservation(_ById):
         instances: Number of instances in the reservation. Default: not known, so not checked.
         placement_group: Name of the placement group of the reservation. Default: none.
         starts: Start of a future-dated reservation, with a time zone. Default: it is active.
+        ends: End of a reservation that expires, with a time zone. Its instances run on, at the on-demand price, and no
+            other launches. Default: it has none, or it is not known.
         active: A future-dated reservation has started. Default: no; node groups of EKS have no nodes until then.
 
     Raises:
-        ValueError: If the id is not valid, the number of instances is below 1, or the start has no time zone.
+        ValueError: If the id is not valid, the number of instances is below 1, a time has no time zone, or the start
+            is not before the end.
 
-    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-20), and
-    capacity-reservations-create.html, "available for use only once" it is active (read 2026-11-27)
+    See: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html (read 2026-11-20),
+    capacity-reservations-create.html, "available for use only once" it is active, and EndDate of
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html (read 2026-11-27)
     """
 
     placement_group: str | None = None
     starts: datetime | None = None
+    ends: datetime | None = None
     active: bool = False
 
     _form: ClassVar[str] = "{0.reservation_id}"
@@ -272,7 +278,7 @@ class TrainingPlan(_Option):
 
     def _problems(self) -> list[str]:
         problems = [] if is_token(self.arn) else check_training_plan_arn(self.arn)
-        return problems + _check_times(self.starts, self.ends)
+        return problems + check_times(self.starts, self.ends)
 
     @property
     def terminates_at(self) -> datetime | None:
@@ -280,16 +286,6 @@ class TrainingPlan(_Option):
         return None if self.ends is None else self.ends.astimezone(UTC) - self.last_call
 
     _form: ClassVar[str] = "{{training-plan: {0.arn}}}"
-
-
-def _check_times(starts: datetime | None, ends: datetime | None) -> list[str]:
-    """Return the errors of a start and an end."""
-    times = {"starts": starts, "ends": ends}
-    wrong = {name: time for name, time in times.items() if time is not None and time.tzinfo is None}
-    problems = [f"{name} must have a time zone, got {time.isoformat()}" for name, time in wrong.items()]
-    if not wrong and starts is not None and ends is not None and starts >= ends:
-        problems.append(f"starts must be before ends, got {starts.isoformat()} and {ends.isoformat()}")
-    return problems
 
 
 #: Capacity Blocks, which end.

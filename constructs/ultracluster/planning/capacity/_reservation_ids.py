@@ -1,6 +1,7 @@
-"""Ids of reservations, ARNs of reservation groups and of training plans."""
+"""Ids of reservations, ARNs of reservation groups and of training plans, and their times."""
 
 import re
+from datetime import datetime
 
 from ultracluster.planning import known
 
@@ -32,3 +33,13 @@ def check_training_plan_arn(text: str) -> list[str]:
 def is_token(text: str) -> bool:
     """Report whether a text is a value of the CDK that is known later only: a token, or a placeholder."""
     return not known(text)
+
+
+def check_times(starts: datetime | None, ends: datetime | None) -> list[str]:
+    """Return the errors of a start and an end."""
+    times = {"starts": starts, "ends": ends}
+    wrong = {name: time for name, time in times.items() if time is not None and time.tzinfo is None}
+    problems = [f"{name} must have a time zone, got {time.isoformat()}" for name, time in wrong.items()]
+    if not wrong and starts is not None and ends is not None and starts >= ends:
+        problems.append(f"starts must be before ends, got {starts.isoformat()} and {ends.isoformat()}")
+    return problems

@@ -66,7 +66,7 @@ def check_end(capacity: Capacity) -> list[str]:
         return []
     if isinstance(capacity, Block):
         return [_END(f"capacity must have an end: {type(capacity).__name__}(ends=...)")]
-    return [_END(f"capacity must be a Capacity Block, got {capacity.word}, which does not end")]
+    return [_END(f"capacity must be a Capacity Block, got {capacity.word}, whose instances no end terminates")]
 
 
 def check_drain(capacity: Capacity, drain: timedelta) -> list[str]:
