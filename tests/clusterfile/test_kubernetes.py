@@ -645,3 +645,14 @@ def test_a_newer_version_is_refused_without_a_claim_about_eks() -> None:
     assert error.startswith(
         "1.37 is not known to this release; this release supports 1.32, 1.33, 1.34, 1.35, 1.36. EKS"
     )
+
+
+def test_rejects_members_without_an_access_entry_to_give_them() -> None:
+    member = 'teams: {chat: {members: ["arn:aws:iam::123456789012:role/%s"]}}'
+    assert read("{admins:", f"{{{member % 'chat'}, admins:", GOOD).kubernetes.teams["chat"].members
+    twice = problem("{admins:", f"{{{member % 'platform'}, admins:", GOOD)
+    assert "kubernetes.teams.chat.members[0]: arn:aws:iam::123456789012:role/platform administers the cluster" in twice
+    china = (member % "chat").replace("arn:aws:", "arn:aws-cn:")
+    assert "kubernetes.teams.chat.members[0]: " in problem("{admins:", f"{{{china}, admins:", GOOD)
+    existing = problem("kubernetes:\n", f"kubernetes:\n  {member % 'chat'}\n", OWN)
+    assert "create-access-entry --kubernetes-groups ultracluster-chat" in existing

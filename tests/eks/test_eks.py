@@ -20,6 +20,7 @@ from ultracluster.catalogue.ec2 import Architecture
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.catalogue.schedulers import eks_add_ons as add_on_facts
 from ultracluster.eks import EksCluster, EksNodeGroup, EksSelfManagedNodeGroup
+from ultracluster.eks._admin_access import member_entry
 from ultracluster.eks._pod_logs import pod_log_values
 from ultracluster.kubernetes import parameter_values
 from ultracluster.planning.capacity import Capacity
@@ -78,6 +79,25 @@ def test_a_cluster_is_private_encrypted_logged_and_has_no_access_except_for_admi
     assert len(result["Logging"]["ClusterLogging"]["EnabledTypes"]) == 5
     (entry,) = minimal["Cluster"].find_resources("AWS::EKS::AccessEntry").values()
     assert entry["Properties"]["PrincipalArn"] == "arn:aws:iam::123456789012:role/platform"
+
+
+def test_a_member_of_teams_has_one_entry_with_their_groups_which_it_keeps_as_an_administrator() -> None:
+    entries = templates("eks-512-gpus")["Cluster"].find_resources("AWS::EKS::AccessEntry")
+    (member,) = (each["Properties"] for each in entries.values() if "AccessPolicies" not in each["Properties"])
+    assert member["PrincipalArn"] == "arn:aws:iam::123456789012:role/pretrain"
+    assert (member["Type"], member["KubernetesGroups"]) == ("STANDARD", ["ultracluster-pretrain"])
+    text = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
+    both = text.replace("{nodes: {train: 16}}", f"{{nodes: {{train: 16}}, members: [{member['PrincipalArn']!r}]}}")
+    groups = kubernetes.team_members(clusterfile.loads(both, "c.yaml"))
+    assert groups == {member["PrincipalArn"]: ["ultracluster-pretrain", "ultracluster-research"]}
+    # Another id would be created before this one is deleted, and EKS refuses a second entry.
+    stack, cluster = created(admins=lambda stack: [])
+    member_entry(cluster, cluster=cluster.cluster, principal=member["PrincipalArn"], groups=["ultracluster-pretrain"])
+    promoted, _ = created(admins=lambda stack: [member["PrincipalArn"]])
+    ids = [
+        {*assertions.Template.from_stack(each).find_resources("AWS::EKS::AccessEntry")} for each in (stack, promoted)
+    ]
+    assert ids[0] == ids[1]
 
 
 def test_the_two_subnets_of_the_control_plane_are_in_two_zones(minimal: Any) -> None:

@@ -35,6 +35,9 @@ from ultracluster.kubernetes._files import object_files, platform_files
 from ultracluster.kubernetes._kueue import kueue_release
 from ultracluster.kubernetes._resources import node_resources
 from ultracluster.workloads import WORKLOADS
+from ultracluster.workloads._kubernetes_jobs import job_objects
+
+TEAMS = [team.name for team in PLATFORMS["teams"].teams]
 
 CHECKED = json.loads(RECORD.read_text())
 every_platform = pytest.mark.parametrize("item", PLATFORMS.values(), ids=PLATFORMS.keys())
@@ -377,6 +380,23 @@ def test_a_namespace_denies_everything_and_names_what_it_allows() -> None:
     assert policies["default-deny"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     assert set(policies) == {"default-deny", "allow-dns", "allow-https", "allow-pod-identity", "allow-metrics"}
     assert [name for name, spec in policies.items() if "ingress" in spec] == ["allow-metrics"]
+
+
+def test_members_of_a_team_may_edit_its_namespace_and_each_object_of_its_job_files() -> None:
+    of = PLATFORMS["teams"]
+    objects = platform(of).objects
+    bindings = [item for item in of_kind(objects, "RoleBinding") if item["metadata"]["namespace"] in TEAMS]
+    groups = {(b["metadata"]["namespace"], b["roleRef"]["name"], b["subjects"][0]["name"]) for b in bindings}
+    assert groups == {(team, role, f"ultracluster-{team}") for team in TEAMS for role in ("team", "edit")}
+    (role, *_) = (item for item in of_kind(objects, "Role") if item["metadata"]["namespace"] in TEAMS)
+    create = {group for rule in role["rules"] if "create" in rule["verbs"] for group in rule["apiGroups"]}
+    # Of the ClusterRole `edit`: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go of Kubernetes.
+    create |= {"", "apps", "autoscaling", "batch", "networking.k8s.io", "policy"}
+    for each in (of, replace(of, scheduler="volcano"), replace(of, training_operator=True)):
+        jobs = [item for _, _, items in job_objects(each) for item in items]
+        of_teams = [item for item in jobs if item["metadata"]["namespace"] in TEAMS]
+        assert of_teams
+        assert {item["apiVersion"].rpartition("/")[0] for item in of_teams} <= create
 
 
 def test_only_the_checks_and_gangs_under_a_policy_may_cordon_and_they_may_do_nothing_else() -> None:

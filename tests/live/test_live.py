@@ -766,7 +766,7 @@ def test_rules_that_promtool_refuses_end_the_check_before_a_call(
     ("admin", "existing", "status", "text"),
     [
         ("role/platform", "role/platform", "pass", "role/platform exists"),
-        ("role/platform", None, "fail", "create the role, or change `admins`"),
+        ("role/platform", None, "fail", "create the role, or change `admins` or `members`"),
         # As of IAM Identity Center, whose roles have a path.
         (
             "role/platform",
@@ -775,7 +775,7 @@ def test_rules_that_promtool_refuses_end_the_check_before_a_call(
             f"write arn:aws:iam::{ACCOUNT}:role/aws-reserved/platform",
         ),
         ("user/ada", "user/ada", "pass", "user/ada exists"),
-        ("user/ada", None, "fail", "create the user, or change `admins`"),
+        ("user/ada", None, "fail", "create the user, or change `admins` or `members`"),
     ],
 )
 def test_administrators_exist(admin: str, existing: str | None, status: str, text: str, account: AwsAccount) -> None:
@@ -786,6 +786,9 @@ def test_administrators_exist(admin: str, existing: str | None, status: str, tex
     answer(account)
     file = cluster(EKS.replace("arn:aws:iam::123456789012:role/platform", f"arn:aws:iam::{ACCOUNT}:{admin}"))
     account.policy = policy(file)
-    (finding,) = (finding for finding in findings(file, account) if finding.check == f"live-admin-{kind.lower()}s")
+    checked = [finding for finding in findings(file, account) if finding.check == f"live-admin-{kind.lower()}s"]
+    # A member of a team is a role of the file too.
+    assert len(checked) == {"Role": 2, "User": 1}[kind]
+    finding = next(finding for finding in checked if f":{admin} " in finding.message)
     assert finding.status == status
     assert text in f"{finding.message} {finding.fix}"

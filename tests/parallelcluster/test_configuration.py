@@ -393,7 +393,7 @@ def test_a_file_of_another_orchestrator_is_read_as_one_of_slurm(tmp_path: Path) 
     named = dict(re.findall(r"^[^ ]+:\d+:\d+ ([^:]+): (.+) \[other-orchestrator\]$", "\n".join(lines), re.MULTILINE))
     assert len(named) == len(lines)
     teams = {f"teams.{team}{key}" for team in ("pretrain", "research") for key in ("", ".nodes")}
-    keys = {"public-access-cidrs", "admins", "scaling-tier", "bin-packing", *teams}
+    keys = {"public-access-cidrs", "admins", "scaling-tier", "bin-packing", "teams.pretrain.members", *teams}
     assert set(named) == {f"kubernetes.{key}" for key in keys}
     assert "write slurm: {accounts: {pretrain: {settings: {GrpTRES: gres/gpu=384}}}}" in str(named)
     plain = tmp_path / "plain.yaml"

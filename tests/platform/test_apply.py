@@ -104,7 +104,7 @@ def test_an_edit_that_ends_admitted_workloads_is_refused(run: Run) -> None:
 
 
 def test_a_removed_team_loses_its_quota(run: Run) -> None:
-    after = edit(", research: {nodes: {train: 16}}", "")
+    after = edit("    research: {nodes: {train: 16}}\n", "")
     run.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "research"}, "spec": {}})
     assert "Namespace research: it has 1 running pods (a)" in run.refused(after)
     del run.cluster.objects["Pod", "research", "a"]

@@ -63,8 +63,8 @@ def test_a_name_that_pods_cannot_have_is_refused(cluster: ClusterFile, name: str
 def of_teams(scheduler: str) -> ClusterFile:
     text = (ROOT / "examples" / "eks-512-gpus.yaml").read_text()
     teams = "{pretrain: {nodes: {train: 40}}, chat: {nodes: {train: 4}, borrow: false}, guest: {}}"
-    (old,) = (line for line in text.splitlines() if line.startswith("  teams:"))
-    return read(old, f"  scheduler: {scheduler}\n  teams: {teams}", text)
+    text = text[: text.index("  teams:")] + text[text.index("nodes:\n  train") :]
+    return read("  bin-packing: true\n", f"  scheduler: {scheduler}\n  teams: {teams}\n", text)
 
 
 @pytest.mark.parametrize("scheduler", ["kueue", "kai", "volcano"])

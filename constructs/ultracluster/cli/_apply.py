@@ -151,10 +151,11 @@ def target_of(
     from ultracluster import platform
 
     section = cluster.kubernetes
+    members = [arn for team in section.teams.values() for arn in team.members]
     return platform.Target(
         cluster=section.existing.name if section.existing else cluster.name,
         region=cluster.region,
-        role=role or platform.caller_role(cluster.region, section.admins),
+        role=role or platform.caller_role(cluster.region, section.admins, members),
         through=through,
         port=port,
     )

@@ -8,6 +8,8 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.eks._access import admin_id
+
 #: Access policy of administrators.
 ADMIN = "AmazonEKSClusterAdminPolicy"
 HTTPS = 443
@@ -46,6 +48,27 @@ def access_entry(
             )
             for policy, namespaces in (policies or {ADMIN: ()}).items()
         ],
+    )
+
+
+def member_entry(scope: Construct, *, cluster: eks.ICluster, principal: str, groups: Sequence[str]) -> None:
+    """Create the access entry of a principal with Kubernetes groups.
+
+    EKS has one entry for a principal, so that it has the id of an administrator's: a member who becomes one keeps it.
+
+    Args:
+        scope: Scope of the entries of administrators.
+        cluster: Cluster.
+        principal: ARN of an IAM role or user.
+        groups: Its groups, which objects of the platform bind to roles.
+    """
+    eks.CfnAccessEntry(
+        scope,
+        f"Admin-{admin_id(scope, principal)}",
+        cluster_name=cluster.cluster_name,
+        principal_arn=principal,
+        type="STANDARD",
+        kubernetes_groups=list(groups),
     )
 
 

@@ -14,6 +14,7 @@ from ultracluster.compute import Access, NodeGroupTemplate, RootVolume, allow_bu
 from ultracluster.eks._access import kubeconfig_command, public_access_ranges
 from ultracluster.eks._add_on import EksAddOn, pod_role
 from ultracluster.eks._add_ons import base_add_ons, further_add_ons
+from ultracluster.eks._admin_access import member_entry
 from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._before_platform import BeforePlatform
 from ultracluster.eks._boot import is_self_managed, kubernetes_boot, newest_node_image, node_labels
@@ -24,7 +25,7 @@ from ultracluster.eks._karpenter import EksKarpenter
 from ultracluster.eks._node_group import EksNodeGroup
 from ultracluster.eks._scheduled_size import schedule_block
 from ultracluster.eks._self_managed_node_group import EksSelfManagedNodeGroup
-from ultracluster.kubernetes import ROOT_DEVICES
+from ultracluster.kubernetes import ROOT_DEVICES, team_members
 from ultracluster.monitoring.collectors import NAMESPACE, SERVICE_ACCOUNT
 from ultracluster.network import Network
 from ultracluster.observability import Observability, allow_topology
@@ -192,6 +193,8 @@ class KubernetesCluster(BeforePlatform):
         )
         created.resource.deletion_protection = section.deletion_protection
         self._issuer_url = created.resource.attr_open_id_connect_issuer_url
+        for principal, groups in team_members(cluster).items():
+            member_entry(created, cluster=created.cluster, principal=principal, groups=groups)
         created.node.add_dependency(*network.ready)
         acknowledge_accepted(created, cluster)
         base_add_ons(self, cluster, created.cluster)

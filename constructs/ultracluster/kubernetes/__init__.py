@@ -16,6 +16,7 @@ from ultracluster.kubernetes._from_cluster_file import parameter as parameter
 from ultracluster.kubernetes._from_cluster_file import parameter_values as parameter_values
 from ultracluster.kubernetes._from_cluster_file import platform_of as platform_of
 from ultracluster.kubernetes._from_cluster_file import registry_of as registry_of
+from ultracluster.kubernetes._from_cluster_file import team_members as team_members
 from ultracluster.kubernetes._gate import gate_variables as gate_variables
 from ultracluster.kubernetes._gate import with_gate as with_gate
 from ultracluster.kubernetes._health_access import ACCOUNT as ACCOUNT

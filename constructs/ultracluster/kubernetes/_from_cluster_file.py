@@ -20,7 +20,7 @@ from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._platform import DynamicVolumes, KarpenterNodes, Platform
 from ultracluster.kubernetes._required import required_releases
-from ultracluster.kubernetes._teams import Team
+from ultracluster.kubernetes._teams import Team, team_group
 from ultracluster.planning.capacity import NamedGroup
 
 #: Names of ids that a deployment creates, each an output of the stacks or in one. `${NAME}` stands for its value.
@@ -132,6 +132,16 @@ def missing_parameters(texts: Iterable[str]) -> list[str]:
     """Return the `PARAMETERS` whose placeholders are in texts."""
     text = "\n".join(texts)
     return [name for name in PARAMETERS if f"${{{name}}}" in text]
+
+
+def team_members(cluster: ClusterFile) -> dict[str, list[str]]:
+    """Return the Kubernetes groups of each principal that is a member of a team."""
+    section, groups = cluster.kubernetes, dict[str, list[str]]()
+    namespace = _NAMESPACES.get(section.scheduler, "{}")
+    for name, team in section.teams.items():
+        for principal in team.members:
+            groups.setdefault(principal, []).append(team_group(namespace.format(name)))
+    return groups
 
 
 def check_teams(cluster: ClusterFile) -> Iterator[Problem]:

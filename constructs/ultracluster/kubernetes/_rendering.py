@@ -27,6 +27,7 @@ from ultracluster.kubernetes._registry import objects_in_registry, release_in_re
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._reporting import helper_files
 from ultracluster.kubernetes._runtimes import runtimes
+from ultracluster.kubernetes._teams import team_access
 from ultracluster.kubernetes._volumes import volume_objects
 
 
@@ -67,6 +68,7 @@ def platform(of: Platform) -> Rendered:
         *runtimes(of),
         *health_access(),
         *gate_access(of),
+        *(manifest for team in of.teams for manifest in team_access(team.name)),
         *pod_policy(of),
     ]
     if of.registry is not None:

@@ -1,13 +1,23 @@
-"""Teams and their shares of the nodes."""
+"""Teams, their shares of the nodes, and the permissions of their members."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ultracluster.kubernetes._names import check_namespace
 from ultracluster.kubernetes._nodes import PlatformNodes
+from ultracluster.kubernetes._objects import Object, make
 from ultracluster.rules import Refusal, error
 
 _SHARES = error("kubernetes-team-share", "Teams share the nodes that exist.")
+_RBAC = "rbac.authorization.k8s.io"
+_ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+# Of jobs and servers. Neither the role `edit` of Kubernetes nor AmazonEKSEditPolicy has custom resources:
+# https://github.com/aws/containers-roadmap/issues/2437 (read 2026-11-27)
+_JOBS = (
+    *("jobset.x-k8s.io", "kubeflow.org", "leaderworkerset.x-k8s.io", "sagemaker.amazonaws.com"),
+    *("scheduling.volcano.sh", "trainer.kubeflow.org"),
+)
+_QUEUES = ("kueue.x-k8s.io", "scheduling.run.ai")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,3 +62,31 @@ def shares(teams: Sequence[Team], group: PlatformNodes) -> dict[str, int]:
     each, rest = divmod(left, len(others)) if others else (0, 0)
     equal = {name: each + (index < rest) for index, name in enumerate(others)}
     return {team.name: stated.get(team.name, equal.get(team.name, 0)) for team in teams}
+
+
+def team_group(namespace: str) -> str:
+    """Return the Kubernetes group of the members of a team, which their access entries have."""
+    return f"ultracluster-{namespace}"
+
+
+def team_access(namespace: str) -> list[Object]:
+    """Return the permissions of the group of a team: the role `edit`, its jobs, and a view of its queue.
+
+    The role `edit` has pods, their logs, `exec` and port forwarding, Services, ConfigMaps, secrets and claims.
+
+    See: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles (read 2026-11-27)
+    """
+    api, name = f"{_RBAC}/v1", "team"
+    subjects = [{"apiGroup": _RBAC, "kind": "Group", "name": team_group(namespace)}]
+    rules = [
+        {"apiGroups": list(_JOBS), "resources": ["*"], "verbs": _ALL},
+        {"apiGroups": list(_QUEUES), "resources": ["*"], "verbs": ["get", "list", "watch"]},
+    ]
+    roles = {name: {"kind": "Role", "name": name}, f"{name}-edit": {"kind": "ClusterRole", "name": "edit"}}
+    return [
+        make(api, "Role", name, namespace=namespace, rules=rules),
+        *(
+            make(api, "RoleBinding", id, namespace=namespace, roleRef={"apiGroup": _RBAC, **role}, subjects=subjects)
+            for id, role in roles.items()
+        ),
+    ]

@@ -1,4 +1,4 @@
-"""Administrators of a Kubernetes cluster."""
+"""Administrators of a Kubernetes cluster, and members of its teams."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,10 @@ def _check(id: str, kind: str) -> Check:
     call = Call(service="iam", operation=f"get_{kind}", action=f"iam:Get{result}", result=result)
 
     def named(cluster: ClusterFile) -> list[str]:
-        return [arn for arn in cluster.kubernetes.admins if arn.split(":", 5)[5].startswith(f"{kind}/")]
+        section = cluster.kubernetes
+        members = [arn for team in section.teams.values() for arn in team.members]
+        principals = dict.fromkeys([*section.admins, *members])
+        return [arn for arn in principals if arn.split(":", 5)[5].startswith(f"{kind}/")]
 
     def run(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
         for arn in named(cluster):
@@ -29,7 +32,9 @@ def _check(id: str, kind: str) -> Check:
                 continue
             yield check.bad(
                 f"{arn} does not exist: its access entry fails after the control plane is created, and the stack fails",
-                f"write {existing}: the path is a part of it" if existing else f"create the {kind}, or change `admins`",
+                f"write {existing}: the path is a part of it"
+                if existing
+                else f"create the {kind}, or change `admins` or `members`",
             )
 
     def resources(cluster: ClusterFile) -> dict[Call, list[str]]:

@@ -167,13 +167,14 @@ def _belongs(stack: str, cluster: str) -> bool:
     return stack == cluster or stack in [f"{cluster}-{name}" for name in _STACKS]
 
 
-def caller_role(region: str, admins: Sequence[str]) -> str | None:
-    """Return the administrator's role to assume, or None if the caller is an administrator or none is a role."""
+def caller_role(region: str, admins: Sequence[str], members: Sequence[str] = ()) -> str | None:
+    """Return the administrator's role to assume, or None if the caller has an access entry or none is a role."""
     roles = [arn for arn in admins if ":role/" in arn]
     client = aws_session(region).client("sts")
     caller = call(client.get_caller_identity, "AWS", "check the credentials")["Arn"]
     name = caller.split("/")[1] if ":assumed-role/" in caller else None
-    if caller in admins or any(role.rpartition("/")[2] == name for role in roles):
+    having = [*admins, *members]
+    if caller in having or any(":role/" in arn and arn.rpartition("/")[2] == name for arn in having):
         return None
     return roles[0] if roles else None
 

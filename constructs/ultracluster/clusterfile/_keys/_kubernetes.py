@@ -56,6 +56,7 @@ class Team(TypedDict, total=False):
 
     nodes: Mapping[str, int]
     borrow: bool
+    members: Sequence[str]
 
 
 #: Kubernetes, run by Amazon EKS.

@@ -44,6 +44,7 @@ _UNKNOWN_ZONE = error(
     "unknown-zone", "The zone must be in a Region of the catalogue, so that its facts are known.", acceptable=True
 )
 _ZONE = error("zone-region", "Zones must be in the Region of the cluster.")
+_MEMBER = error("kubernetes-member", "EKS has one access entry for a principal.")
 _ARN = error("arn-region", "CloudFormation and the services use resources of their own Region and partition.")
 _PCS_REGION = shared("pcs-region")
 _NO_BLOCK = error("notifications-without-block", "Notices are about Capacity Blocks, which HyperPod does not have.")
@@ -144,8 +145,17 @@ def _check_arns(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_admins(draft: Draft) -> Iterator[Problem]:
-    admins = enumerate(draft.kubernetes.admins)
-    yield from _check_regions_of_arns(draft, ((("kubernetes", "admins", index), admin) for index, admin in admins))
+    section = draft.kubernetes
+    arns: list[tuple[Path, str | None]] = [(("kubernetes", "admins", i), arn) for i, arn in enumerate(section.admins)]
+    for name, team in section.teams.items():
+        path = ("kubernetes", "teams", name, "members")
+        arns += [((*path, index), arn) for index, arn in enumerate(team.members)]
+        for arn in {*team.members} & {*section.admins}:
+            message = (
+                f"{arn} administers the cluster by `admins`, and has one access entry; remove it from one of the two"
+            )
+            yield _MEMBER((*path, team.members.index(arn)), message)
+    yield from _check_regions_of_arns(draft, arns)
 
 
 def _check_regions_of_arns(draft: Draft, arns: Iterable[tuple[Path, str | None]]) -> Iterator[Problem]:

@@ -72,6 +72,7 @@ _KUBERNETES_ON_SLURM: Mapping[str, str] = {
     "scheduler": "Slurm is the scheduler; remove it",
     "teams.*": "write slurm: {accounts: {NAME: {fairshare: SHARES}}}",
     "teams.*.nodes": "a limit is one of GPUs: write slurm: {accounts: {NAME: {settings: {GrpTRES: gres/gpu=GPUS}}}}",
+    "teams.*.members": "users have accounts: write slurm: {users: {NAME: {uid: 2001, accounts: [TEAM]}}}",
     "teams.*.borrow": "accounts use idle nodes unless GrpTRES limits them; remove it",
     "efa": _GRES,
     "gpu": _GRES,
@@ -112,6 +113,7 @@ INSTEAD: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "support": "no equivalent, Slurm has the version of HyperPod's image; remove it",
             "teams.*": f"{_SACCTMGR}: sacctmgr add account NAME fairshare=SHARES; remove it",
             "teams.*.nodes": f"{_SACCTMGR}: sacctmgr modify account NAME set GrpTRES=gres/gpu=GPUS; remove it",
+            "teams.*.members": f"{_SACCTMGR}: sacctmgr add user NAME account=TEAM; remove it",
         }
     },
     "hyperpod-kubernetes": {

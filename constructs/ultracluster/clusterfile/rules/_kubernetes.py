@@ -101,6 +101,12 @@ def _check_cluster(requested: Kubernetes, draft: Draft) -> Iterator[Problem]:
     if requested.existing is not None:
         given = NEW_CLUSTER_KEYS & requested.model_fields_set
         yield from _EXISTING.of_new(_HERE, given, "cluster", "kubernetes.existing")
+        for name in [name for name, team in requested.teams.items() if team.members]:
+            text = (
+                "access to an existing cluster is not managed; remove it, and create access entries with the group of "
+                f"the team: aws eks create-access-entry --kubernetes-groups ultracluster-{name}"
+            )
+            yield _EXISTING((*_HERE, "teams", name, "members"), text, at_key=True)
     for name in requested.add_ons:
         path: Path = (*_HERE, "add-ons", name)
         if name.startswith(eks_add_ons.HYPERPOD) and name not in draft.traits.kubernetes_nodes.add_ons:

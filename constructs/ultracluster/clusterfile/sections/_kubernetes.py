@@ -167,6 +167,11 @@ class Team(Section):
         default=None, description="Number of nodes of each group that are its own. Default: an equal part of the rest."
     )
     borrow: t.Flag = Field(default=True, description="Whether its jobs may use idle nodes of other teams.")
+    members: w.Distinct[Principal] = Field(
+        default=(),
+        description="ARNs of IAM roles and users that submit and watch its jobs: they may edit its namespace. Default: "
+        "none.",
+    )
 
 
 class Kubernetes(Section):
