@@ -7,6 +7,7 @@ from typing import Any
 import aws_cdk as cdk
 import jsii
 import pytest
+import yaml  # type: ignore[import-untyped]  # no stubs
 from aws_cdk import aws_iam as iam
 
 from support import ROOT
@@ -51,9 +52,18 @@ def tags_of_launches(template: dict[str, Any]) -> Iterator[tuple[str, str, dict[
                 yield tags.pop("Name"), entry["ResourceType"], tags
 
 
-@pytest.mark.parametrize("file", ["slurm-minimal.yaml", "eks-minimal.yaml"])
-def test_tags_of_a_node_group_reach_what_it_launches(tmp_path: Path, file: str) -> None:
-    cluster = clusterfile.load(ROOT / "examples" / file)
+@pytest.mark.parametrize(
+    ("file", "section"),
+    [
+        ("slurm-minimal.yaml", {"slurm": {"login": {"tags": {"purpose": "login"}}}}),
+        ("eks-minimal.yaml", {"kubernetes": {"system": {"tags": {"purpose": "login"}}}}),
+    ],
+)
+def test_tags_of_a_node_group_reach_what_it_launches(tmp_path: Path, file: str, section: dict[str, Any]) -> None:
+    data = yaml.safe_load((ROOT / "examples" / file).read_text())
+    ((key, value),) = section.items()
+    data[key] = {**data.get(key, {}), **value}
+    cluster = clusterfile.loads(yaml.safe_dump({**data, "tags": {"cost": "1"}}, sort_keys=False), file)
     app = cdk.App(outdir=str(tmp_path), stack_traces=False, tree_metadata=False)
     stack = cdk.Stack(app, "Mine", env=cdk.Environment(region=cluster.region))
     name = cluster.node_groups[0].name
@@ -61,13 +71,23 @@ def test_tags_of_a_node_group_reach_what_it_launches(tmp_path: Path, file: str) 
     cdk.Tags.of(stack).add("team", "all")
     cdk.Tags.of(group).add("team", "llama")
     cdk.Tags.of(group).add("commit", "4f3a", exclude_resource_types=["AWS::EC2::LaunchTemplate"])
-    launches = list(tags_of_launches(Assembly(Path(app.synth().directory)).get_stack_by_name("Mine").template))
+    template = Assembly(Path(app.synth().directory)).get_stack_by_name("Mine").template
+    launches = list(tags_of_launches(template))
     of_group = {kind: tags for path, kind, tags in launches if path == f"Mine/Cluster/Nodes/{name}"}
     assert of_group == {
         kind: {"team": "llama"} for kind in ("launch-template", "instance", "volume", "network-interface")
     }
     others = [tags for path, _, tags in launches if path != f"Mine/Cluster/Nodes/{name}"]
-    assert others == [{"team": "all"}] * 4
+    assert others == [{"team": "all", "purpose": "login"}] * 4
+    # A Grafana server keeps no state: it has the tags of the cluster.
+    servers = [
+        entry["Tags"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::EC2::LaunchTemplate" and "grafana" in str(resource)
+        for entry in resource["Properties"]["LaunchTemplateData"]["TagSpecifications"]
+    ]
+    assert all({"Key": "cost", "Value": "1"} in tags for tags in servers)
+    assert len(servers) == (3 if cluster.grafana == "self-hosted" else 0)
 
 
 @jsii.implements(cdk.IPropertyInjector)

@@ -220,6 +220,7 @@ class KubernetesCluster(BeforePlatform):
             security_groups=self._security_groups,
             service="eks-managed",
             root_volume=RootVolume(gib=100, device=ROOT_DEVICES["al2023"]),
+            tags=cluster.kubernetes.system.tags,
         )
         return EksNodeGroup(
             scope,

@@ -133,7 +133,8 @@ class SelfHostedGrafana(Construct):
         command = [version, asset.url, asset.sha256, source.query_url, source.region]
         words = " ".join(shlex.quote(word) if known(word) else word for word in command)
         script = without_comments(scripts.text("self-hosted-grafana.sh"))
-        self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")
+        # Not of a launch template: tags of a cluster reach this instance, which keeps no state, and not its nodes.
+        self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::AutoScaling::AutoScalingGroup")
         self._tags.set_tag("Name", f"{name}-grafana")
         properties = ec2.CfnLaunchTemplate
         template = properties(

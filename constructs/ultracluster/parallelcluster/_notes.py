@@ -115,6 +115,7 @@ _KEYS: Mapping[str, tuple[str, str] | None] = {
     "slurm.directory": None,
     **dict.fromkeys(("slurm.login.type", "slurm.login.count", "slurm.login.image", "slurm.login.ssh")),
     "slurm.login.scripts": None,
+    "slurm.login.tags": ("login nodes of ParallelCluster have the tags of the cluster", "add them there: tags"),
     **dict.fromkeys(
         ("network.cidr", "network.training-subnet", "network.subnets", "network.control-plane-zone"), (_VPC, _SUBNETS)
     ),

@@ -1,7 +1,9 @@
 """Arguments of the constructs of a Slurm cluster, from a cluster file."""
 
+from collections.abc import Mapping
 from typing import TypedDict, cast
 
+import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
@@ -12,6 +14,7 @@ from ultracluster.network import Network
 from ultracluster.slurm._log_group import RETENTION
 from ultracluster.slurm._login_ssh import LoginSsh
 from ultracluster.slurm._options import SlurmOptions
+from ultracluster.slurm._pcs_compute_node_group import PcsComputeNodeGroup
 
 
 class LogSettings(TypedDict):
@@ -53,3 +56,10 @@ def login_ssh(cluster: ClusterFile, network: Network) -> LoginSsh | None:
         return None
     sources = [source_range(word) for word in section.sources]
     return LoginSsh(vpc=network.vpc, key_pair=section.key_pair, sources=sources)
+
+
+def tagged(group: PcsComputeNodeGroup, tags: Mapping[str, str]) -> PcsComputeNodeGroup:
+    """Add tags to a node group, and to the instances, volumes and network interfaces that its template launches."""
+    for key, value in tags.items():
+        cdk.Tags.of(group).add(key, value)
+    return group

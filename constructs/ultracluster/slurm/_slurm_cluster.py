@@ -26,7 +26,7 @@ from ultracluster.security import acknowledge_accepted
 from ultracluster.slurm._accounts import SlurmAccounts
 from ultracluster.slurm._boot import node_boot
 from ultracluster.slurm._drain_blocks import drain_blocks
-from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options
+from ultracluster.slurm._from_cluster_file import log_settings, login_ssh, slurm_options, tagged
 from ultracluster.slurm._job_files import job_files, jobs_directory
 from ultracluster.slurm._metrics import LOGIN, slurm_collectors
 from ultracluster.slurm._metrics_access import add_metrics_access
@@ -136,7 +136,7 @@ class SlurmCluster(Construct):
         add_warnings(scope, cluster)
         jobs = slurm_jobs(cluster)
         self._has_jobs = bool(jobs)
-        groups[LOGIN] = self._login(scope)
+        groups[LOGIN] = tagged(self._login(scope), self._cluster.slurm.login.tags)
         if jobs:
             files = job_files(scope, cluster, (*jobs, *job_helpers()), login_role=self.login_role)
             groups[LOGIN].node.add_dependency(*files.ready)

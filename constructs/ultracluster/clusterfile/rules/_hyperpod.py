@@ -220,6 +220,7 @@ def _check_slurm(draft: Draft) -> Iterator[Problem]:
     for key, hint in (
         ("ssh", "its nodes are reached by Session Manager; remove it"),
         ("image", "its nodes have its own image; remove it"),
+        ("tags", "its instances are in an account of the service; remove it"),
     ):
         yield from refused(_SLURM, ("slurm", "login"), slurm.login, {key: hint})
     for name in slurm.settings:

@@ -48,6 +48,7 @@ _SLURM_ON_KUBERNETES: Mapping[str, str] = {
     "login.type": "people use kubectl, and system nodes run controllers: write kubernetes: {system: {type: TYPE}}",
     "login.count": "people use kubectl, and system nodes run controllers: write kubernetes: {system: {count: COUNT}}",
     "login.image": "system nodes have the image of EKS; remove it",
+    "login.tags": "write kubernetes: {system: {tags: {NAME: VALUE}}}",
     "login.scripts": "no equivalent, put what nodes need into a DaemonSet; remove it",
     "login.ssh": "people reach the API server: write kubernetes: {public-access-cidrs: [RANGE], admins: [ARN]}",
 }
@@ -64,6 +65,7 @@ _KUBERNETES_ON_SLURM: Mapping[str, str] = {
     "service-cidr": "no equivalent, Slurm has no Services; remove it",
     "system.type": "write slurm: {login: {type: TYPE}}",
     "system.count": "write slurm: {login: {count: COUNT}}",
+    "system.tags": "write slurm: {login: {tags: {NAME: VALUE}}}",
     "add-ons.*": "no equivalent, what nodes need is in their image; remove it",
     "logs": "logs are kept by default; remove it, or write slurm: {logs: {retention: 90 d}}",
     "existing": _NEW_ONLY,

@@ -35,7 +35,13 @@ SOFTWARE = (
 ACCEPT = (
     "Rules that are no concern: the id of each, and the reason. Warnings, and errors that rest on a fact with a date."
 )
-TAGS = "Tags of every resource. Instances have those of `nodes.NAME.tags`, whose edit replaces nodes."
+TAGS = (
+    "Tags of every resource. Nodes have those of `nodes.NAME.tags`, `slurm.login.tags` and `kubernetes.system.tags`, "
+    "whose edit replaces them."
+)
+TAGS_OF_NODES = (
+    "Tags of the instances, their volumes and network interfaces. An edit replaces the {} nodes. Default: a name alone."
+)
 Compliance = w.Distinct[
     Annotated[str, w.choice(("hipaa", "nist-800-53", "pci-dss"), "a framework of compliance", example="hipaa")]
 ]

@@ -158,6 +158,7 @@ class SystemNodes(Section):
         description="EC2 instance type; a GPU is not needed. In a Region without m7i, the default is m6i.2xlarge.",
     )
     count: t.Count = Field(default=2, description="Number of system nodes.")
+    tags: t.Tags = Field(default={}, description=t.TAGS_OF_NODES.format("system"))
 
 
 class Team(Section):

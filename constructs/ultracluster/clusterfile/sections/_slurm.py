@@ -120,6 +120,7 @@ class Login(Section):
     image: Image | None = Field(default=None, description="As for node groups, of the type's architecture.")
     scripts: tuple[Script, ...] = Field(default=(), description="Scripts that run on each login node at boot.")
     ssh: Ssh | None = Field(default=None, description="SSH beside Session Manager. Default: none.")
+    tags: t.Tags = Field(default={}, description=t.TAGS_OF_NODES.format("login"))
 
 
 class Logs(Section):
