@@ -13,8 +13,10 @@ from grafana_foundation_sdk.models import dashboard as models
 from grafana_foundation_sdk.models import text as text_panel
 
 from support.dashboard_look import LINES
+from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
 from ultracluster.monitoring.alerts import ALERTS, GRAFANA, RUNBOOKS, rules
+from ultracluster.monitoring.collectors import RemoteWrite, node_collectors
 from ultracluster.monitoring.dashboards import dashboards
 from ultracluster.monitoring.dashboards._common import OF_JOBS, OF_NODES
 from ultracluster.monitoring.names import METRICS, SLURM_JOB_STATES, SLURM_NODE_STATES
@@ -222,6 +224,19 @@ def test_the_runbook_of_an_alert_is_the_panel_that_it_links_to() -> None:
     assert linked == {name: name for name in linked}
     for panel in panels(board):
         assert ALERTS[panel["title"]].actions[0] in panel["options"]["content"]
+
+
+def test_runbooks_name_the_reboot_before_a_reset_of_a_gpu_which_the_exporter_uses() -> None:
+    p5 = instance_type("p5.48xlarge")
+    to = RemoteWrite(region="us-east-2", parameter="/x")
+    units = node_collectors(p5, cluster="llama", group="train", efa_devices=32, to=to).units
+    unit = "ultracluster-metrics-dcgm"
+    assert f"{unit}.service" in units
+    for name in ("GpuXidReset", "GpuRecoveryRequired"):
+        steps = "\n".join(ALERTS[name].actions)
+        reset = (f"systemctl stop {unit}", "nvidia-smi --gpu-reset", f"systemctl start {unit}")
+        positions = [steps.index(f"`sudo {command}") for command in ("reboot", *reset)]
+        assert positions == sorted(positions)
 
 
 def test_grafanas_own_model_knows_the_runbooks() -> None:

@@ -32,6 +32,16 @@ DRAIN = (
     "reason nothing resumes or replaces it. `sudo -i scontrol update nodename=NODE state=drain reason=ALERT`, or "
     "`kubectl cordon NODE`."
 )
+REBOOT = (
+    "When its jobs have ended, reboot the node: `sudo reboot` on a node of Slurm, or "
+    "`aws ec2 reboot-instances --instance-ids INSTANCE` on EKS."
+)
+# A reset requires root and that no process uses the GPU, also none that monitors it as dcgm-exporter does:
+# nvidia-smi(1), --gpu-reset. On EKS the device plugin and the container of the exporter use it.
+RESET = (
+    "Or reset the GPU under Slurm, without a reboot: `sudo systemctl stop ultracluster-metrics-dcgm`, "
+    "`sudo nvidia-smi --gpu-reset -i INDEX`, `sudo systemctl start ultracluster-metrics-dcgm`."
+)
 FORGET = (
     "After a reset of the GPUs: `sudo ultracluster-health-check --forget-xids` on the node, or on Kubernetes "
     "`mkdir -p /run/ultracluster/devices && date +%s >/run/ultracluster/devices/xids-since`."

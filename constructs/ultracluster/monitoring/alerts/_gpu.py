@@ -8,6 +8,8 @@ from ultracluster.monitoring.alerts._alert import (
     FORGET,
     NUMBER,
     PER_SECOND,
+    REBOOT,
+    RESET,
     SAMPLES,
     SHARE,
     UNTIL,
@@ -83,7 +85,8 @@ GPU_ALERTS = (
         Severity.CRITICAL,
         "A GPU needs a reset before it takes another job; what it computes until then cannot be trusted.",
         DRAIN,
-        f"When no process uses the GPU: `nvidia-smi --gpu-reset -i INDEX`. {FORGET}",
+        REBOOT,
+        f"{RESET} {FORGET}",
         "Resume the node; at the second time within days, replace it.",
     ),
     _xid(
@@ -110,9 +113,8 @@ GPU_ALERTS = (
         diagnosis=(_DMESG, "The XIDs before it: the cause.", "`nvidia-smi -q | grep -A1 'Recovery Action'`."),
         actions=(
             DRAIN,
-            "Reset Required, Drain and Reset, or a sub-code: `nvidia-smi --gpu-reset -i INDEX` when no process uses "
-            "the GPUs. In an UltraServer, all its nodes must be idle.",
-            "Node Reboot Required: restart the instance.",
+            REBOOT,
+            f"{RESET} A reset is not enough for Node Reboot Required. In an UltraServer, all its nodes must be idle.",
             "At the second time within days, replace the node.",
         ),
         rationale="The driver decides. Sub-codes: NVIDIA's Xid catalogue, decode of 144 to 150 (read 2026-11-25). It "
