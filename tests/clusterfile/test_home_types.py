@@ -108,6 +108,17 @@ def test_refuses_what_does_not_fit_the_type(home: str, message: str) -> None:
     assert line.startswith(message)
 
 
+@pytest.mark.parametrize("home", ["efs", "s3-files"])
+def test_an_image_that_the_deployment_builds_has_no_client_of_efs(home: str) -> None:
+    built = with_home(f"{{type: {home}}}", "image: build\n")
+    (line,) = (line for line in problems(built) if "home.type" in line)
+    assert "the deployment does not have it; give an image that has it for slurm.login, nodes.train" in line
+    accepted = built + "accept: {home-client: the parent has it}\n"
+    clusterfile.loads(accepted, "c.yaml")
+    # An image at the top of the file is that of all nodes.
+    clusterfile.loads(with_home(f"{{type: {home}}}", "image: ami-0123456789abcdef0\n"), "c.yaml")
+
+
 def test_an_existing_home_keeps_its_shape_and_s3_files_is_imported_in_python() -> None:
     ids = "existing: {id: fs-0123456789abcdef0, volume: fsvol-0123456789abcdef0}"
     (line,) = wrong(f"{{{ids}, capacity: 1 TiB}}")

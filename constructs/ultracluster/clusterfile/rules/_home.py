@@ -1,6 +1,6 @@
 """Rules of home directories."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from ipaddress import IPv4Network, collapse_addresses
 
 from ultracluster.catalogue.ec2 import is_local_zone
@@ -13,6 +13,8 @@ from ultracluster.clusterfile._problems import Path, Problem
 from ultracluster.clusterfile.rules._network import PUBLIC_RANGE, own_subnets
 from ultracluster.clusterfile.rules._rule import Rule, error, listed, shared, warning
 from ultracluster.clusterfile.sections._home import Home
+from ultracluster.clusterfile.sections._image import ImageOption
+from ultracluster.planning.capacity import BuiltImage
 from ultracluster.planning.home import HOME_BACKUPS, HOME_CLIENTS, HOME_PREFIX, HOME_SOLD
 from ultracluster.planning.network import PRIVATE_RANGES, plan_zone_subnets
 
@@ -145,17 +147,39 @@ def _check_s3_files(draft: Draft) -> Iterator[Problem]:
 def check_slurm_home(draft: Draft) -> Iterator[Problem]:
     """Check the home directories of Slurm nodes."""
     home = draft.storage.home
-    if home is None or home.type != "s3-files":
+    if home is None or home.type not in _EFS_UTILS:
         return
-    sections = {("nodes", name): section.image for name, section in draft.nodes.items()}
-    images = {("slurm", "login"): draft.slurm.login.image, **sections}
-    if without := [".".join(where) for where, image in images.items() if image is None]:
-        message = (
-            "needs amazon-efs-utils 3.0 on every node, and AWS's image has an older one ("
-            f"{s3_files.PCS_IMAGE_EFS_UTILS}); give an image that has it for {', '.join(without)}, "
-            "or use openzfs or efs"
-        )
-        yield _CLIENT((*_PATH, "type"), message)
+    version, without_client = _EFS_UTILS[home.type]
+    sections = {("nodes", name): section.image or draft.image for name, section in draft.nodes.items()}
+    images = {("slurm", "login"): draft.slurm.login.image or draft.image, **sections}
+    for is_missing, why in without_client.items():
+        if without := [".".join(where) for where, image in images.items() if is_missing(image)]:
+            message = (
+                f"needs {version} on every node, and {why}; give an image that has it for {', '.join(without)}, "
+                f"or use openzfs{' or efs' if home.type == 's3-files' else ''}"
+            )
+            yield _CLIENT((*_PATH, "type"), message)
+
+
+def _is_aws(image: ImageOption) -> bool:
+    return image == "aws"
+
+
+def _is_built(image: ImageOption) -> bool:
+    return isinstance(image, BuiltImage)
+
+
+# The build starts from the Base GPU AMI, to which AWS adds the utilities of EFS in its image for PCS:
+# https://docs.aws.amazon.com/pcs/latest/userguide/working-with_ami_pcs-ready-dlami.html (read 2026-11-27)
+_NOT_BUILT = "an image of the deployment does not have it"
+#: Type of home directories -> what nodes need of amazon-efs-utils, and the images that lack it, with the reason.
+_EFS_UTILS: Mapping[str, tuple[str, Mapping[Callable[[ImageOption], bool], str]]] = {
+    "efs": ("amazon-efs-utils", {_is_built: _NOT_BUILT}),
+    "s3-files": (
+        "amazon-efs-utils 3.0",
+        {_is_aws: f"AWS's image has an older one ({s3_files.PCS_IMAGE_EFS_UTILS})", _is_built: _NOT_BUILT},
+    ),
+}
 
 
 def _check_openzfs(home: Home, draft: Draft) -> Iterator[Problem]:
