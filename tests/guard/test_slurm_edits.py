@@ -9,6 +9,7 @@ from cdk_rehearsal.guard import Report, compare
 from support.slurm_edits import BASE, EDITS
 from support.templates import templates
 from ultracluster import clusterfile
+from ultracluster.cli._version_settings import version_settings
 from ultracluster.testing import IN_PLACE, UPDATE_RULES
 
 
@@ -40,6 +41,24 @@ def test_an_edit_is_kept_replaces_nodes_or_is_refused(tmp_path: Path, edit: str,
     assert described(result) == (refused[back], groups[back], in_place)
     for finding in result.refused:
         assert all(cause.reason for cause in finding.causes)
+
+
+@pytest.mark.parametrize(
+    ("more", "refused"), [("", True), (", metrics: false", False), (", settings: {PrivateData: jobs}", False)]
+)
+def test_an_update_of_slurm_adds_no_settings_of_the_new_version(tmp_path: Path, more: str, refused: bool) -> None:
+    """AWS PCS: not while a node has the previous version. From 25.11 on, metrics are on by default."""
+    old, new = (
+        BASE.replace("health: {replace: 2}", f"version: '{version}'{more.replace(', ', chr(10) + '  ')}")
+        for version in ("25.05", "25.11")
+    )
+    result = report(tmp_path, old, new)
+    deployed, assembled = (
+        {file.stem: json.loads(file.read_text()) for file in (tmp_path / side).iterdir()} for side in ("old", "new")
+    )
+    lines = list(version_settings(result, deployed, assembled))
+    assert [line.partition(":")[0] for line in lines] == ["slurm-version-settings"] * refused
+    assert all("MetricsType" in line and "write slurm: {metrics: false}" in line for line in lines)
 
 
 def test_a_shared_home_that_is_removed_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._remedies import with_remedies
 from ultracluster.cli._synthesis import cdk_cli, synthesise
 from ultracluster.cli._taken_reservations import taken_reservations
+from ultracluster.cli._version_settings import version_settings
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
 if TYPE_CHECKING:
@@ -62,8 +63,11 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
             report = with_remedies(with_moved_groups(report, cluster, templates), cluster, templates)
             assembled = read_templates(new)
             taken = taken_reservations(report, cluster, templates, assembled)
+            settings = version_settings(report, templates, assembled)
             early = early_moves(cluster, templates, assembled, datetime.now(UTC), ended=ended)
-            report, _ = in_two_steps(replace(report, broken=(*report.broken, *taken, *early)), templates, assembled)
+            report, _ = in_two_steps(
+                replace(report, broken=(*report.broken, *taken, *early, *settings)), templates, assembled
+            )
             return with_moved_mounts(report, cluster, templates, assembled)
         except (DeployError, guard.GuardError) as error:
             fail(str(error))

@@ -18,6 +18,7 @@ from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._remedies import with_remedies
 from ultracluster.cli._taken_reservations import taken_reservations
+from ultracluster.cli._version_settings import version_settings
 
 if TYPE_CHECKING:
     from cdk_rehearsal.deploy import Comparison
@@ -57,6 +58,7 @@ def with_states(
     nodes = _read("node groups of EKS", unknown, partial(sizes, deployed, client, cluster.region))
     broken += updates_with_nodes(report, deployed, nodes)
     assembled = read_templates(sides.assembled)
+    broken += version_settings(report, deployed, assembled)
     broken += taken_reservations(report, cluster, deployed, assembled)
     empty = [str(properties_of(deployed, *place)["NodegroupName"]) for place, count in nodes.items() if not count]
     broken += early_moves(cluster, deployed, assembled, now, ended=empty)

@@ -14,6 +14,7 @@ from ultracluster.cli._instance_groups import HYPERPOD_CHECKS
 from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import JsonOption, print_json
 from ultracluster.cli._taken_reservations import EKS_RESERVATION_TAKEN
+from ultracluster.cli._version_settings import SLURM_VERSION_SETTINGS
 from ultracluster.rules import Rule, registered
 
 #: Reasons for which `deploy` and `diff` refuse an update that the guard accepts.
@@ -28,6 +29,7 @@ DEPLOY_CHECKS = (
         HYPERPOD_CHECKS,
     ),
     PCS_NOT_ACTIVE,
+    SLURM_VERSION_SETTINGS,
 )
 
 
