@@ -20,7 +20,7 @@ echo "$(basename "$0") $*" >>"$CALLS"
 case $(basename "$0") in
     rpm) [ -e "$INSTALLED" ] && cat "$INSTALLED" || exit 1 ;;
     dnf) printf '%s' "${3#grafana-}" | sed 's/-1$//' >"$INSTALLED" ;;
-    aws) cp "$BUNDLE" "${@: -1}" ;;
+    aws) [ "$(grep -c ^aws "$CALLS")" -gt "$FAILURES" ] && cp "$BUNDLE" "${@: -1}" ;;
 esac
 """
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -34,7 +34,9 @@ def run(tmp_path: Path) -> Run:
         (bin / name).write_text(STAND_IN)
         (bin / name).chmod(0o755)
 
-    def run(*, dashboards: dict[str, str] | None = None, checksum: str | None = None, arguments: int = 5) -> object:
+    def run(
+        *, dashboards: dict[str, str] | None = None, checksum: str | None = None, arguments: int = 5, failures: int = 0
+    ) -> object:
         content = _bundle({"fleet": "{}"} if dashboards is None else dashboards)
         (tmp_path / "bundle").write_bytes(content)
         words = ["12.4.11", "s3://b/k.tar", checksum or hashlib.sha256(content).hexdigest(), URL, "us-east-2"]
@@ -44,6 +46,8 @@ def run(tmp_path: Path) -> Run:
             "INSTALLED": str(tmp_path / "installed"),
             "BUNDLE": str(tmp_path / "bundle"),
             "ULTRACLUSTER_ROOT": str(tmp_path / "root"),
+            "ULTRACLUSTER_PAUSE": "0",
+            "FAILURES": str(failures),
         }
         bash = shutil.which("bash")
         assert bash
@@ -93,7 +97,16 @@ def test_a_bundle_with_another_checksum_is_not_unpacked(run: Run, tmp_path: Path
     assert done.returncode == 1
     assert "the checksum of s3://b/k.tar is not" in done.stderr
     assert not (tmp_path / "root/etc/ultracluster/grafana/dashboards").exists()
-    assert not any(call.startswith("systemctl") for call in calls(tmp_path))
+    assert "15 times: the instance powers off" in done.stderr
+    # An instance that stays up without Grafana is healthy for its group, which would never replace it.
+    assert [call for call in calls(tmp_path) if call.startswith("systemctl")] == ["systemctl poweroff"]
+
+
+def test_a_download_that_fails_for_minutes_is_repeated(run: Run, tmp_path: Path) -> None:
+    done = run(failures=14)
+    assert done.returncode == 0, done.stderr
+    assert calls(tmp_path)[-1] == "systemctl restart grafana-server"
+    assert "systemctl poweroff" not in calls(tmp_path)
 
 
 def test_wrong_usage_does_nothing(run: Run, tmp_path: Path) -> None:

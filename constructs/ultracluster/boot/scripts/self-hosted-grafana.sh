@@ -11,7 +11,7 @@
 # It listens on the loopback address alone: who may forward a port to it by Session Manager is in, as a viewer.
 # All content comes from files. No password exists.
 #
-# Exit code 0: Grafana runs. 1: it does not. 2: wrong usage. It may run any number of times.
+# Exit code 0: Grafana runs. 1: it does not, and after 15 attempts the instance powers off. 2: wrong usage. It may run any number of times.
 set -euo pipefail
 export LC_ALL=C
 
@@ -46,7 +46,7 @@ REPO
 fetch_content() {
     local archive
     archive=$(mktemp)
-    aws s3 cp --only-show-errors "$bundle" "$archive"
+    aws s3 cp --only-show-errors "$bundle" "$archive" || return 1
     echo "$sha256  $archive" | sha256sum --check --status || {
         log "the checksum of $bundle is not $sha256" >&2
         rm -f "$archive"
@@ -55,7 +55,7 @@ fetch_content() {
     # A dashboard that is gone from the archive is gone from the disk, and then from Grafana.
     rm -rf "$home"
     mkdir -p "$home"
-    tar -xf "$archive" -C "$home" --no-same-owner
+    tar -xf "$archive" -C "$home" --no-same-owner || return 1
     rm -f "$archive"
 }
 
@@ -79,8 +79,21 @@ Environment=ULTRACLUSTER_PROMETHEUS_URL=$query_url
 UNIT
 }
 
-install_package
-fetch_content
+# Run a step until it succeeds, once a minute. A group replaces an instance that is off, and not one without Grafana.
+repeat() {
+    local attempt
+    for attempt in {1..15}; do
+        if "$1"; then return 0; fi
+        log "$1 failed, attempt $attempt of 15" >&2
+        sleep "${ULTRACLUSTER_PAUSE:-60}"
+    done
+    log "$1 failed 15 times: the instance powers off, and its Auto Scaling group launches another one" >&2
+    systemctl poweroff
+    exit 1
+}
+
+repeat install_package
+repeat fetch_content
 configure
 systemctl daemon-reload
 systemctl enable grafana-server
