@@ -72,7 +72,11 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Deployment:
 def test_jobs_leave_nodes_before_they_are_replaced_and_start_again_after(deploy: Deployment) -> None:
     done = deploy((EKS,), "--hold", "drain")
     assert done.exit_code == 0, done.output
-    assert deploy.steps == [f"apply {{'hold': {Hold.drain!r}}}", "cdk deploy", "apply {'gate': True}"]
+    assert deploy.steps == [
+        f"apply {{'hold': {Hold.drain!r}, 'stack': []}}",
+        "cdk deploy",
+        "apply {'gate': True, 'stack': []}",
+    ]
     assert "hold: the jobs leave Train before the deployment" in done.output
     done = deploy((EKS,))
     assert (done.exit_code, deploy.steps) == (1, [])
@@ -89,7 +93,7 @@ def test_a_hold_allows_no_loss_of_another_kind(deploy: Deployment, other: Findin
 
 def test_groups_whose_replacement_is_allowed_are_held_too(deploy: Deployment) -> None:
     allowed = replace(EKS, allowed=True)
-    steps = [f"apply {{'hold': {Hold.drain!r}}}", "cdk deploy", "apply {'gate': True}"]
+    steps = [f"apply {{'hold': {Hold.drain!r}, 'stack': []}}", "cdk deploy", "apply {'gate': True, 'stack': []}"]
     assert (deploy((allowed,), "--hold", "drain").exit_code, deploy.steps) == (0, steps)
 
 

@@ -71,6 +71,17 @@ def parameter(stubs: Stubs, name: str, value: str | None) -> None:
         stubs["ssm"].add_response("get_parameter", {"Parameter": {"Name": name, "Value": value}}, {"Name": name})
 
 
+def images_stack(stubs: Stubs, *names: str) -> None:
+    rows = [
+        {"StackName": name, "Description": "Images of the cluster forge", "CreationTime": 0, "StackStatus": _COMPLETE}
+        for name in names
+    ]
+    stubs["cloudformation"].add_response("describe_stacks", {"Stacks": rows}, {})
+
+
+_COMPLETE = "CREATE_COMPLETE"
+
+
 def run(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["image", *arguments])
     assert result.exit_code == 0, result.output
@@ -116,8 +127,9 @@ def test_shows_a_failed_build_with_its_reason(stubs: Stubs) -> None:
         },
         **{"ResourceStatus": "CREATE_FAILED", "LastUpdatedTimestamp": 0},
     }
+    images_stack(stubs, "Prod-forge-Images")
     stubs["cloudformation"].add_response(
-        "list_stack_resources", {"StackResourceSummaries": [resource]}, {"StackName": "forge-Images"}
+        "list_stack_resources", {"StackResourceSummaries": [resource]}, {"StackName": "Prod-forge-Images"}
     )
     state = {"status": "FAILED", "reason": "SSM execution failed: Check"}
     image = {"arn": ARN, "name": "forge-x86", "state": state, "outputResources": {"amis": []}}
@@ -128,9 +140,19 @@ def test_shows_a_failed_build_with_its_reason(stubs: Stubs) -> None:
         node_group(stubs, "forge", name, None if name == "train" else OLD)
     printed = run("status", str(BUILT), "--json")
     shown = json.loads(printed)
+    assert shown["stacks"] == ["Prod-forge-Images"]
     assert shown["builds"] == [{"name": "forge-x86", "state": "FAILED", "ami": None, "reason": state["reason"]}]
     assert shown["parameters"] == {"arm64": NEW, "x86_64": None}
     assert shown["node_groups"] == {"login": OLD, "train": None, "prepare": OLD}
+
+
+def test_reports_that_the_stack_of_the_images_is_not_deployed(stubs: Stubs) -> None:
+    images_stack(stubs)
+    for architecture in ("arm64", "x86_64"):
+        parameter(stubs, f"/ultracluster/forge/images/{architecture}", None)
+    for name in ("login", "train", "prepare"):
+        node_group(stubs, "forge", name, None)
+    assert "no stack forge-Images is deployed in us-east-2" in run("status", str(BUILT))
 
 
 def test_pins_what_nodes_run_and_not_what_is_newest(stubs: Stubs, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from support import ROOT
 from ultracluster.cli import app
 from ultracluster.platform import ApplyError, Target, find_tools
 from ultracluster.platform import _connect as connect
+from ultracluster.platform import _stacks as stacks
 
 TARGET = Target(cluster="llama", region="us-east-2", role="arn:aws:iam::123456789012:role/platform")
 
@@ -87,14 +88,31 @@ class Pages:
 
 
 def test_outputs_are_those_of_the_stacks_of_the_cluster_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stack(name: str, value: str) -> dict[str, Any]:
-        return {"StackName": name, "Outputs": [{"OutputKey": "FileSystemId", "OutputValue": value}]}
+    def stack(name: str, value: str, cluster: str = "llama", key: str = "FileSystemId") -> dict[str, Any]:
+        described = f"Storage of the cluster {cluster}"
+        return {"StackName": name, "Description": described, "Outputs": [{"OutputKey": key, "OutputValue": value}]}
 
-    stacks = [stack("llama-Storage", "fs-1"), stack("llama-two-Storage", "fs-2"), stack("other", "fs-3")]
-    monkeypatch.setattr(connect, "aws_session", lambda region: Pages(stacks))
-    assert connect.stack_outputs("llama", "us-east-2") == {"FileSystemId": "fs-1"}
-    with pytest.raises(ApplyError, match="there is no stack alpaca or alpaca-Network"):
-        connect.stack_outputs("alpaca", "us-east-2")
+    def outputs(*others: dict[str, Any], names: tuple[str, ...] = ()) -> dict[str, str]:
+        every = [stack("llama-two-Storage", "fs-2", "llama-two"), stack("other", "fs-3"), *others]
+        # By name, somebody else's.
+        every.append(stack("llama-Storage", "fs-4", "alpaca"))
+        monkeypatch.setattr(stacks, "aws_session", lambda region: Pages(every))
+        return stacks.stack_outputs("llama", "us-east-2", names)
+
+    assert outputs(stack("llama-Compute-2", "fs-1")) == {"FileSystemId": "fs-1"}
+    # Of a Stage.
+    assert outputs(stack("Prod-llama-Storage", "fs-1")) == {"FileSystemId": "fs-1"}
+    # `UltraCluster`, in a stack of its name and of another.
+    research = stack("Research", "fs-5", "none", "EksOutputsFileSystemId58026AAE")
+    assert outputs(research, names=("Research", "new")) == {"FileSystemId": "fs-5"}
+    assert outputs({**research, "StackName": "llama"}) == {"FileSystemId": "fs-5"}
+    with pytest.raises(ApplyError, match="there is no stack llama or llama-Network"):
+        outputs(research)
+    two = stack("Research", "fs-5", "none", "TwoOutputsFileSystemId58026AAF")
+    for several in (stack("Dev-llama-Storage", "fs-6"), {**research, "Outputs": research["Outputs"] + two["Outputs"]}):
+        names = () if several["StackName"] == "Dev-llama-Storage" else ("Research",)
+        with pytest.raises(ApplyError, match="of several clusters called llama"):
+            outputs(stack("Prod-llama-Storage", "fs-1"), several, names=names)
 
 
 class Refusing:

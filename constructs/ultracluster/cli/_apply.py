@@ -1,7 +1,7 @@
 """`ultracluster apply`: install what stands on a Kubernetes cluster, and check that its nodes are ready for jobs."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +39,10 @@ def apply(
     outputs: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File of cdk deploy --outputs-file. Default: read from CloudFormation."),
+    ] = None,
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STACK", help="Stack with these outputs, such as that of an UltraCluster. Repeatable."),
     ] = None,
     kubeconfig: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Kubeconfig. Default: one for the EKS cluster of the file.")
@@ -102,7 +106,7 @@ def apply(
         platform.find_tools(Path(), bundle)
         data: dict[str, Any] = kubernetes_bundle(cluster)
         # Stacks are read only for what the objects name.
-        deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster)
+        deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster, stack or ())
         parsed = platform.Bundle.parse(data, parameter_values(deployed), directory=bundle)
         parsed.selected(skip=settings.skip, adopt=settings.adopt)
         with (
@@ -122,10 +126,10 @@ def apply(
         raise typer.Exit(1)
 
 
-def _outputs(cluster: "ClusterFile") -> dict[str, str]:
+def _outputs(cluster: "ClusterFile", stacks: Collection[str] = ()) -> dict[str, str]:
     from ultracluster import platform
 
-    return platform.stack_outputs(cluster.name, cluster.region)
+    return platform.stack_outputs(cluster.name, cluster.region, stacks)
 
 
 @contextmanager

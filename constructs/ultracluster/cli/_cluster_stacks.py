@@ -1,6 +1,5 @@
 """Stacks of a cluster: in an app, which may have others, and those that are deployed and no longer in the app."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,25 +7,18 @@ if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack
     from ultracluster.clusterfile import ClusterFile
 
-_STACK = r"(Network|Storage|Cluster|Observability|Images|Compute(-\d+)?|Platform)"
 _CLUSTERS = ("AWS::EKS::Cluster", "AWS::EKS::Nodegroup", "AWS::PCS::Cluster", "AWS::SageMaker::Cluster")
 
 
 def belongs_to(cluster: str, stacks: Iterable[str]) -> Callable[[Mapping[str, Any]], bool]:
     """Return a function that recognizes the stacks of a cluster, by name and description.
 
-    A name alone does not identify a cluster: `llama-Compute` may be somebody else's. The description of each stack ends
-    in the name of its cluster. Stacks of a Stage have its name first, so that a second Stage is another cluster.
+    Stacks of a Stage have its name first, so that a second Stage is another cluster.
     """
-    pattern = re.compile(rf"(.*){re.escape(cluster)}-{_STACK}")
-    stages = {match[1] for stack in stacks if (match := pattern.fullmatch(stack))}
+    from ultracluster.platform import is_stack_of, stage_of
 
-    def belongs(stack: Mapping[str, Any]) -> bool:
-        match = pattern.fullmatch(stack["StackName"])
-        described = str(stack.get("Description") or "").endswith(f" of the cluster {cluster}")
-        return match is not None and match[1] in stages and described
-
-    return belongs
+    stages = {stage_of(stack, cluster) for stack in stacks}
+    return lambda stack: is_stack_of(stack, cluster) and stage_of(stack["StackName"], cluster) in stages
 
 
 def cluster_stacks(

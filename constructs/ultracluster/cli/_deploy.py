@@ -94,7 +94,7 @@ def deploy(
         try:
             if held:
                 typer.echo(f"hold: the jobs leave {', '.join(finding.name for finding in held)} before the deployment")
-                apply(str(file), hold=hold)
+                apply(str(file), hold=hold, stack=[it.name for it in plan.protected])
             plan.deploy(imports=imports)
         except BaseException:
             # Also if somebody interrupts it.
@@ -104,7 +104,7 @@ def deploy(
             raise
         if held:
             # Queues go on once the new nodes are ready.
-            apply(str(file), gate=True)
+            apply(str(file), gate=True, stack=[it.name for it in plan.protected])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,7 +71,8 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
 
     cluster = _checked(load(file, json_=json_))
     ssm = client("ssm", cluster.region)
-    state: dict[str, Any] = {"builds": _builds(cluster), "parameters": {}, "node_groups": {}}
+    stacks = _stacks(cluster)
+    state: dict[str, Any] = {"stacks": stacks, "builds": _builds(cluster, stacks), "parameters": {}, "node_groups": {}}
     for architecture in cluster.built_images:
         state["parameters"][architecture] = _parameter(ssm, built_image_parameter(cluster.name, architecture))
     pcs = client("pcs", cluster.region)
@@ -85,8 +86,12 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
         builds.add_row(build["name"], build["state"], build["ami"] or "", build["reason"] or "")
     if state["builds"]:
         console(wraps=False).print(builds)
+    elif not cluster.built_images:
+        typer.echo(f"{file} builds no image")
+    elif not stacks:
+        typer.echo(f"no stack {cluster.name}-Images is deployed in {cluster.region}")
     else:
-        typer.echo(f"{cluster.name}-Images has no image" if cluster.built_images else f"{file} builds no image")
+        typer.echo(f"{', '.join(stacks)}: no image")
     for architecture, ami in state["parameters"].items():
         typer.echo(f"{architecture}: the newest image is {ami or 'not built yet'}")
     for name, ami in state["node_groups"].items():
@@ -168,16 +173,23 @@ def _checked(cluster: "ClusterFile") -> "ClusterFile":
     return cluster
 
 
-def _builds(cluster: "ClusterFile") -> list[dict[str, Any]]:
-    """Return the images of the stack, with their state in Image Builder."""
+def _stacks(cluster: "ClusterFile") -> list[str]:
+    """Return the names of the deployed stacks of images; in a Stage, its name is first."""
+    from ultracluster.platform import is_stack_of
+
     if not cluster.built_images:
         return []
-    stack, builder = f"{cluster.name}-Images", client("imagebuilder", cluster.region)
-    cloudformation = client("cloudformation", cluster.region)
-    # CloudFormation answers ValidationError for a stack that does not exist.
-    page = call(cloudformation.list_stack_resources, "ValidationError", StackName=stack) or {}
+    pages = client("cloudformation", cluster.region).get_paginator("describe_stacks").paginate()
+    every = [stack for page in pages for stack in page["Stacks"] if is_stack_of(stack, cluster.name)]
+    return [name for stack in every if (name := stack["StackName"]).endswith(f"{cluster.name}-Images")]
+
+
+def _builds(cluster: "ClusterFile", stacks: list[str]) -> list[dict[str, Any]]:
+    """Return the images of stacks, with their state in Image Builder."""
+    builder, cloudformation = client("imagebuilder", cluster.region), client("cloudformation", cluster.region)
+    pages = [cloudformation.list_stack_resources(StackName=stack) for stack in stacks]
     result = []
-    for resource in page.get("StackResourceSummaries", []):
+    for resource in (row for page in pages for row in page["StackResourceSummaries"]):
         if resource["ResourceType"] != "AWS::ImageBuilder::Image":
             continue
         build = {

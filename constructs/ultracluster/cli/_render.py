@@ -49,11 +49,13 @@ def _objects(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[Render
 
 def read_outputs(file: Path | None) -> dict[str, str]:
     """Read the outputs of all deployed stacks from the file that `cdk deploy --outputs-file` wrote."""
+    from ultracluster.platform import output_name
+
     if file is None:
         return {}
     try:
         stacks = json.loads(file.read_text(encoding="utf-8"))
-        return {str(name): str(value) for outputs in stacks.values() for name, value in outputs.items()}
+        return {output_name(name): str(value) for outputs in stacks.values() for name, value in outputs.items()}
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}")
     except (ValueError, AttributeError):

@@ -14,7 +14,6 @@ from ultracluster.platform._bundle import Bundle as Bundle
 from ultracluster.platform._connect import Target as Target
 from ultracluster.platform._connect import caller_role as caller_role
 from ultracluster.platform._connect import connected as connected
-from ultracluster.platform._connect import stack_outputs as stack_outputs
 from ultracluster.platform._errors import ApplyError as ApplyError
 from ultracluster.platform._errors import ToolError as ToolError
 from ultracluster.platform._registry import USER as USER
@@ -23,5 +22,9 @@ from ultracluster.platform._registry import has as has
 from ultracluster.platform._registry import is_local as is_local
 from ultracluster.platform._registry import signed_in as signed_in
 from ultracluster.platform._releases import chart_objects as chart_objects
+from ultracluster.platform._stacks import is_stack_of as is_stack_of
+from ultracluster.platform._stacks import output_name as output_name
+from ultracluster.platform._stacks import stack_outputs as stack_outputs
+from ultracluster.platform._stacks import stage_of as stage_of
 from ultracluster.platform._tools import Tools as Tools
 from ultracluster.platform._tools import find_tools as find_tools

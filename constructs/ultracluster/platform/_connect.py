@@ -144,29 +144,6 @@ def token(target: Target) -> str:
     return json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status})
 
 
-def stack_outputs(cluster: str, region: str) -> dict[str, str]:
-    """Return the outputs of the stacks of a cluster: of `NAME`, and of `NAME-Network` and the others.
-
-    Raises:
-        ApplyError: If CloudFormation does not answer, or there is no such stack.
-    """
-    client = aws_session(region).client("cloudformation")
-    remedy = "check the credentials; they need cloudformation:DescribeStacks"
-    pages = call(lambda: list(client.get_paginator("describe_stacks").paginate()), "CloudFormation", remedy)
-    stacks = [stack for page in pages for stack in page["Stacks"] if _belongs(stack["StackName"], cluster)]
-    if not stacks:
-        reason = f"there is no stack {cluster} or {cluster}-Network in {region}"
-        raise ApplyError("connect", "CloudFormation", reason, "deploy the stacks first, or pass --outputs")
-    return {row["OutputKey"]: row["OutputValue"] for stack in stacks for row in stack.get("Outputs", [])}
-
-
-_STACKS = ("Network", "Storage", "Cluster", "Observability", "Images", "Compute", "Platform")
-
-
-def _belongs(stack: str, cluster: str) -> bool:
-    return stack == cluster or stack in [f"{cluster}-{name}" for name in _STACKS]
-
-
 def caller_role(region: str, admins: Sequence[str], members: Sequence[str] = ()) -> str | None:
     """Return the administrator's role to assume, or None if the caller has an access entry or none is a role."""
     roles = [arn for arn in admins if ":role/" in arn]
