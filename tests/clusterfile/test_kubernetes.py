@@ -656,3 +656,14 @@ def test_rejects_members_without_an_access_entry_to_give_them() -> None:
     assert "kubernetes.teams.chat.members[0]: " in problem("{admins:", f"{{{china}, admins:", GOOD)
     existing = problem("kubernetes:\n", f"kubernetes:\n  {member % 'chat'}\n", OWN)
     assert "create-access-entry --kubernetes-groups ultracluster-chat" in existing
+
+
+@pytest.mark.parametrize(
+    ("team", "message"),
+    [
+        ("{gpus: 64}", "chat.gpus: unknown key; allowed are nodes, borrow, members"),
+        ("{nodes: 8}", "chat.nodes: must be a mapping, got 8; write for example nodes: {train: 8}"),
+    ],
+)
+def test_errors_in_a_team_show_its_form(team: str, message: str) -> None:
+    assert message in problem("{admins:", f"{{teams: {{chat: {team}}}, admins:", GOOD)

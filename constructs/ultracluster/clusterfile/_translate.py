@@ -93,9 +93,12 @@ def _unknown_key(path: Path, value: object) -> str:
 
 
 def _elsewhere(path: Path) -> str:
-    """Return where the file has such a key, if it is at one or two places, or in a node group."""
+    """Return where the file has such a key, if it is at one or two places of the same section, or in a node group."""
     key = str(path[-1]).replace("_", "-")
     places = sorted({place for place in _places(key, ClusterFile, ()) if place != ".".join(map(str, path[:-1]))})
+    if len(path) > 2:
+        # A key two levels down is seldom one of another section: `gpus` of a team is no key of an instance type.
+        places = [place for place in places if place.partition(".")[0] == path[0]]
     if len(places) > 2 and len(path) == 1:
         places = [place for place in places if place == "nodes.NAME"]
     return f"it belongs below {' or '.join(places)}; " if 1 <= len(places) <= 2 else ""

@@ -165,7 +165,9 @@ class Team(Section):
     """A team: a namespace and a queue of its own, and a share of the nodes."""
 
     nodes: dict[NodeGroupName, t.Spare] | None = Field(
-        default=None, description="Number of nodes of each group that are its own. Default: an equal part of the rest."
+        default=None,
+        examples=[{"train": 8}],
+        description="Number of nodes of each group that are its own. Default: an equal part of the rest.",
     )
     borrow: t.Flag = Field(default=True, description="Whether its jobs may use idle nodes of other teams.")
     members: w.Distinct[Principal] = Field(
