@@ -328,7 +328,14 @@ def test_the_last_elastic_group_leaves_with_the_role_of_its_nodes(
     assert "first the nodes of bear-Compute/trainNodeGroupEAA26539, then their settings\n" in done.output
     updates = [entry.detail for entry in cloud.journal.entries() if entry.logical_id.startswith("trainNodeGroup")]
     assert updates[-2:] == ["ReleaseVersion", "Labels"]
-    late = edit.replace("20261120", "20261130").replace("count: 2,", "count: 2, update: all,")
-    refused = run("deploy", late, *allowed)
-    assert refused.exit_code == 1
-    assert "eks-update-first: bear-Compute/trainNodeGroupEAA26539: deploy the new `update` first" in refused.output
+    for count, word in (("2, update: all", "deploy the new `update` first"), ("1", "deploy the smaller `count` alone")):
+        late = edit.replace("20261120", "20261130").replace("count: 2,", f"count: {count},")
+        refused = run("deploy", late, *allowed)
+        assert refused.exit_code == 1
+        assert f"eks-update-first: bear-Compute/trainNodeGroupEAA26539: {word}" in refused.output
+    # The strategy of an update follows from the capacity: no edit of the file changes it alone.
+    reserved = edit.replace("capacity: cr-0123456789abcdef0", "capacity: on-demand")
+    done = run("deploy", reserved, *allowed[:2])
+    assert done.exit_code == 0, done.output
+    updates = [entry.detail for entry in cloud.journal.entries() if entry.logical_id.startswith("trainNodeGroup")]
+    assert updates[-2:] == ["LaunchTemplate", "UpdateConfig"]

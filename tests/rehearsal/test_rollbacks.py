@@ -178,3 +178,23 @@ def test_a_stack_whose_policy_would_be_too_long_is_reported(stacks: Stacks) -> N
     (line,) = protect([stack], lambda service, region: stacks.client(service))
     assert line.startswith(f"{name}: the stack policy has ")
     assert line.endswith("CloudFormation accepts 16,384")
+
+
+def test_the_protection_of_what_is_no_longer_protected_can_be_lifted(stacks: Stacks) -> None:
+    name = stacks.create({"Fs": lustre(1200), "Sg": parameter("a")})
+    stack = AssembledStack(name=name, account=None, region=None, template=Path("none"))
+
+    def client(service: str, region: str | None) -> Any:
+        return stacks.client(service)
+
+    # Of an earlier release, or of the user, in the statement of the library.
+    stacks.cloudformation.set_stack_policy(StackName=name, StackPolicyBody=stack_policy(["Fs", "Sg"]))
+
+    def denied() -> list[str]:
+        policy = json.loads(stacks.cloudformation.get_stack_policy(StackName=name)["StackPolicyBody"])
+        return [it for row in policy["Statement"] if row["Effect"] == "Deny" for it in row["Resource"]]
+
+    assert protect([stack], client) == []
+    assert denied() == ["LogicalResourceId/Fs", "LogicalResourceId/Sg"]
+    assert protect([stack], client, allow=["Sg"]) == []
+    assert denied() == ["LogicalResourceId/Fs"]

@@ -25,8 +25,9 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
 
     problems = []
     for stack, cloudformation, types, names in _deployed(stacks, client):
-        kept = [name for name in names if name not in allow and f"{stack.name}/{name}" not in allow]
-        others = types.keys() - names
+        held = [name for name in types if name not in allow and f"{stack.name}/{name}" not in allow]
+        kept = [name for name in names if name in held]
+        others = {*held} - {*names}
         try:
             existing = cloudformation.get_stack_policy(StackName=stack.name).get("StackPolicyBody")
             policy = stack_policy(kept, existing=existing, others=others)

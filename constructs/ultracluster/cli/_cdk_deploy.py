@@ -3,10 +3,10 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from cdk_rehearsal.deploy import AssembledStack, Comparison
     from cdk_rehearsal.guard import Finding, Report
 
-_TYPE, _PACE = "AWS::EKS::Nodegroup", "UpdateConfig"
+_TYPE = "AWS::EKS::Nodegroup"
+_PACE = ("MaxUnavailable", "MaxUnavailablePercentage")
+_SIZES = ("DesiredSize", "MaxSize", "MinSize")
 EKS_UPDATE_FIRST = DeployCheck(
     "eks-update-first",
-    "A new `update` of a node group of EKS has no effect on nodes that the same deployment replaces.",
+    "A new `update`, or fewer nodes, of a node group of EKS is deployed before other nodes.",
 )
 
 
@@ -27,7 +29,8 @@ def in_two_steps(report: "Report", deployed: Templates, assembled: Templates) ->
     """Return the report without the refusals that two deployments avoid, and stack and logical id of their groups.
 
     CloudFormation refuses an update of a node group of EKS that replaces nodes and changes settings. `deploy` replaces
-    the nodes first. A group whose `update` changes is refused, because it would be in force after that.
+    the nodes first. A group whose `update` changes is refused, because it would be in force after that. So is one with
+    fewer nodes: the capacity of the new template may be for the smaller number. Groups in nested stacks stay refused.
 
     Args:
         report: Report of the guard.
@@ -41,21 +44,35 @@ def in_two_steps(report: "Report", deployed: Templates, assembled: Templates) ->
     broken = [*report.broken]
     for finding in report.nodes:
         refused = [cause for cause in finding.causes if cause.fate is Fate.REFUSED and finding.type == _TYPE]
-        if refused:
+        # No name of a stack has a dot but that of a nested one, of which the CLI deploys no part.
+        if refused and "." not in finding.stack:
             place = (finding.stack, finding.logical_id)
-            before, after = (properties_of(side, *place).get(_PACE) for side in (deployed, assembled))
-            if before == after:
-                groups.append(place)
-            else:
+            before, after = (properties_of(side, *place) for side in (deployed, assembled))
+            if _values(before, "UpdateConfig", _PACE) != _values(after, "UpdateConfig", _PACE):
                 broken.append(
                     EKS_UPDATE_FIRST(f"{finding.name}: deploy the new `update` first, and the other edits after it")
                 )
+            elif _shrinks(before, after):
+                broken.append(
+                    EKS_UPDATE_FIRST(f"{finding.name}: deploy the smaller `count` alone, before or after the rest")
+                )
+            else:
+                groups.append(place)
             reason = "after the nodes, in a second deployment, which `deploy` starts by itself"
             rows = [replace(cause, fate=Fate.UPDATED, reason=reason) for cause in refused]
             kept = [cause for cause in finding.causes if cause not in refused]
             finding = replace(finding, causes=(*kept, *rows))
         nodes.append(finding)
     return replace(report, nodes=tuple(nodes), broken=tuple(broken)), groups
+
+
+def _values(properties: Mapping[str, Any], name: str, keys: Sequence[str]) -> list[Any]:
+    return [(properties.get(name) or {}).get(key) for key in keys]
+
+
+def _shrinks(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    sizes = (_values(side, "ScalingConfig", _SIZES) for side in (before, after))
+    return any(isinstance(old, int) and isinstance(new, int) and new < old for old, new in zip(*sizes, strict=True))
 
 
 def deploy_stacks(
