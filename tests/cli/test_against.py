@@ -63,6 +63,23 @@ def test_an_edit_that_loses_data_is_refused(check: Check, tmp_path: Path) -> Non
     assert "ultracluster deploy refuses this edit" in result.output
 
 
+def test_the_block_that_a_group_leaves_has_begun_and_not_ended(check: Check, tmp_path: Path) -> None:
+    text = SLURM.replace(
+        "on-demand}", "{kind: capacity-block, reservation: cr-0123456789abcde%s, starts: %s, ends: %s}}"
+    )
+    text += "accept: {block-length: a test, block-not-yet-sold: a test}\n"
+    new = tmp_path / "next.yaml"
+    new.write_text(text % ("f9", "2098-12-25", "2099-01-12"))
+    for starts, ends, refused in (
+        ("2025-12-01", "2026-01-01", ["capacity-ended"]),
+        ("2025-12-01", "2098-12-24", ["capacity-not-begun"]),
+        ("2098-12-01", "2098-12-24", []),
+    ):
+        (old := tmp_path / "old.yaml").write_text(text % ("f0", starts, ends))
+        edit = json.loads(check(new, str(old), "--json").stdout)["edit"]
+        assert [line.split(":")[0] for line in edit["broken"]] == refused
+
+
 def test_a_file_that_is_not_there_is_wrong_usage(check: Check, tmp_path: Path) -> None:
     result = check(OLD, str(tmp_path / "missing"))
     assert result.exit_code == 2

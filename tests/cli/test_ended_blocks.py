@@ -6,6 +6,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
+from botocore.session import Session
+from botocore.stub import Stubber
 
 from cdk_rehearsal.guard import compare
 from support import ROOT
@@ -15,7 +18,16 @@ from ultracluster import clusterfile
 from ultracluster.cli import _deploy_states
 from ultracluster.cli._active_queues import updated_clusters
 from ultracluster.cli._deploy_check import read_templates
-from ultracluster.cli._ended_blocks import early_moves, ended_updates, not_yet_sold
+from ultracluster.cli._ended_blocks import (
+    Left,
+    Move,
+    early_moves,
+    ended_updates,
+    left_in_account,
+    left_in_file,
+    moves,
+    not_yet_sold,
+)
 
 FILE = (ROOT / "examples" / "slurm-capacity-block.yaml").read_text()
 ENDED = FILE.replace("2026-12-24", "2025-12-24")
@@ -54,27 +66,73 @@ BLOCK, LATER = (
 )
 
 
-@pytest.mark.parametrize("group", ["AWS::PCS::ComputeNodeGroup", "AWS::EKS::Nodegroup"])
-def test_a_group_does_not_leave_its_block_for_one_that_begins_later(group: str) -> None:
-    orchestrator = "slurm" if "PCS" in group else "kubernetes"
-    template = f"""name: block
+EDIT = """name: block
 region: us-east-2
 zone: use2-az1
-orchestrator: {orchestrator}
+orchestrator: %s
 nodes:
-  train: {{type: p5en.48xlarge, count: 16, capacity: {{%s}}}}
-accept: {{block-length: a test, block-not-yet-sold: a test}}
+  train: {type: p5en.48xlarge, count: 16, capacity: {%s}}
+accept: {block-length: a test, block-not-yet-sold: a test}
 """
-    now = datetime(2026, 11, 27, tzinfo=UTC)
-    before, after = (clusterfile.loads(template % ", ".join(keys), "c.yaml") for keys in (BLOCK, LATER))
+
+
+@pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
+def test_a_group_does_not_leave_its_block_for_one_that_begins_later(orchestrator: str) -> None:
+    before, after = (clusterfile.loads(EDIT % (orchestrator, ", ".join(keys)), "c.yaml") for keys in (BLOCK, LATER))
     deployed, new = (read_templates(synth(cluster).directory) for cluster in (before, after))
-    (line,) = early_moves(after, deployed, new, now)
+    moved = moves(after, deployed, new)
+
+    def lines(now: datetime, **empty: list[str]) -> list[str]:
+        return [*early_moves(after, moved, now, left_in_file(before, moved, now), **empty)]
+
+    now = datetime(2026, 11, 27, tzinfo=UTC)
+    (line,) = lines(now)
     assert line.startswith("capacity-not-begun: block-Compute/train")
     assert "train would leave cr-0123456789abcdef0 for cr-0123456789abcdef9" in line
     assert "add cr-0123456789abcdef9 as a section of its own under nodes" in line
-    assert [*early_moves(after, deployed, new, now, ended=["train"])] == []
-    assert [*early_moves(after, deployed, new, datetime(2098, 12, 26, tzinfo=UTC))] == []
-    assert [*early_moves(before, deployed, deployed, datetime(2025, 11, 27, tzinfo=UTC))] == []
+    assert [*early_moves(after, moved, now, {})] == [line]
+    assert lines(now, empty=["train"]) == []
+    # The old block has no nodes before it begins, and after its end.
+    assert lines(datetime(2025, 11, 27, tzinfo=UTC)) == []
+    assert lines(datetime(2098, 12, 24, 12, tzinfo=UTC)) == []
+    assert lines(datetime(2098, 12, 26, tzinfo=UTC)) == []
+    assert moves(before, deployed, deployed) == []
+
+
+def test_the_reservation_that_a_group_leaves_is_read() -> None:
+    ec2 = Session().create_client("ec2", "us-east-2", aws_access_key_id="test", aws_secret_access_key="test")
+    moved = [Move("block-Compute", name, name, f"cr-{name}", None) for name in ("block", "reservation", "typo")]
+    end = datetime(2025, 12, 24, 11, 30, tzinfo=UTC)
+    row = {"State": "expired", "EndDate": end}
+    with Stubber(ec2) as stub:
+        for kind in ("capacity-block", "default"):
+            stub.add_response(
+                "describe_capacity_reservations", {"CapacityReservations": [{**row, "ReservationType": kind}]}
+            )
+        stub.add_client_error("describe_capacity_reservations", "InvalidCapacityReservationId.NotFound")
+        stub.add_client_error("describe_capacity_reservations", "UnauthorizedOperation")
+        assert left_in_account(moved, lambda *_: ec2, "us-east-2") == {
+            "block": Left("expired", end),
+            "reservation": Left("expired"),
+            "typo": Left("not found"),
+        }
+        with pytest.raises(ClientError, match="UnauthorizedOperation"):
+            left_in_account(moved, lambda *_: ec2, "us-east-2")
+
+
+def test_the_state_of_the_block_that_a_group_leaves_decides(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = (EDIT % ("slurm", ", ".join(keys)) for keys in (BLOCK, LATER))
+    names = ("capacity-ended", "capacity-not-begun")
+    end = datetime(2025, 12, 24, 11, 30, tzinfo=UTC)
+    for left, refused in (
+        (Left("expired", end), ["capacity-ended"]),
+        (Left("active", end), ["capacity-not-begun"]),
+        (Left("scheduled", end), []),
+        (Left("not found"), []),
+    ):
+        monkeypatch.setattr(_deploy_states, "left_in_account", lambda moved, *_, left=left: {moved[0].name: left})
+        broken = json.loads(diff(old, new, "--json").stdout)["guard"]["broken"]
+        assert [line.split(":")[0] for line in broken if line.startswith(names)] == refused
 
 
 def test_a_group_whose_block_has_ended_may_stay_and_leave(diff: Diff) -> None:
@@ -136,8 +194,8 @@ def test_the_end_of_a_block_and_the_states_of_queues_concern_one_cluster_of_an_a
     cluster = clusterfile.loads(ENDED, "c.yaml")
     of_other = compare(old, app_of(tmp_path / "other", ENDED, other.replace(*IMAGE).replace(*idle)), running=True)
     assert {finding.stack for finding in of_other.nodes} == {"other-Compute"}
-    assert [*ended_updates(cluster, of_other, deployed, today)] == []
+    assert [*ended_updates(cluster, of_other, deployed, today, {})] == []
     assert updated_clusters(of_other, deployed) == ["other"]
     of_first = compare(old, app_of(tmp_path / "first", ENDED.replace(*IMAGE), other), running=True)
-    assert len([*ended_updates(cluster, of_first, deployed, today)]) == 2
+    assert len([*ended_updates(cluster, of_first, deployed, today, {})]) == 2
     assert updated_clusters(of_first, deployed) == []

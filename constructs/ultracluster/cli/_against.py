@@ -1,7 +1,6 @@
 """`ultracluster check --against`: what an edit of a cluster file does to data and nodes, without an account."""
 
 import tempfile
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracluster.cli._cdk_deploy import in_two_steps
 from ultracluster.cli._deploy_check import read_templates
-from ultracluster.cli._ended_blocks import early_moves, ended_groups
+from ultracluster.cli._ended_blocks import early_moves, ended_updates, left_in_file, moves
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
 from ultracluster.cli._output import fail, load, misuse
@@ -44,7 +43,7 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
         old, new = deployed, Path(scratch) / "new"
         try:
             cli = cdk_cli(app, cluster.region, Path(scratch))
-            ended: Collection[str] = ()
+            before = None
             if not deployed.is_dir():
                 before = load(str(deployed))
                 if before.name != cluster.name:
@@ -52,7 +51,6 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
                         f"{deployed} describes {before.name}, and {file} {cluster.name}: another name is a second "
                         "cluster beside the first; compare files of one cluster"
                     )
-                ended = ended_groups(before, datetime.now(UTC))
                 old = Path(scratch) / "old"
                 synthesise(cli, deployed, old)
             synthesise(cli, file, new)
@@ -64,9 +62,11 @@ def edit_report(file: Path, deployed: Path, cluster: "ClusterFile") -> "Report":
             assembled = read_templates(new)
             taken = taken_reservations(report, cluster, templates, assembled)
             settings = version_settings(report, templates, assembled)
-            early = early_moves(cluster, templates, assembled, datetime.now(UTC), ended=ended)
+            moved, now = moves(cluster, templates, assembled), datetime.now(UTC)
+            left = {} if before is None else left_in_file(before, moved, now)
+            blocks = (*ended_updates(cluster, report, templates, now, left), *early_moves(cluster, moved, now, left))
             report, _ = in_two_steps(
-                replace(report, broken=(*report.broken, *taken, *early, *settings)), templates, assembled
+                replace(report, broken=(*report.broken, *taken, *blocks, *settings)), templates, assembled
             )
             return with_moved_mounts(report, cluster, templates, assembled)
         except (DeployError, guard.GuardError) as error:

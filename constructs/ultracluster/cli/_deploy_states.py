@@ -12,7 +12,7 @@ from ultracluster.cli._active_queues import not_active, updated_clusters
 from ultracluster.cli._block_nodes import left_empty, sizes, updates_with_nodes
 from ultracluster.cli._cdk_deploy import in_two_steps
 from ultracluster.cli._deploy_check import properties_of, read_templates
-from ultracluster.cli._ended_blocks import early_moves, ended_updates
+from ultracluster.cli._ended_blocks import Left, early_moves, ended_updates, left_in_account, moves
 from ultracluster.cli._instance_groups import group_counts, under_test, updated_hyperpod, with_other_nodes
 from ultracluster.cli._moved_groups import with_moved_groups
 from ultracluster.cli._moved_mounts import with_moved_mounts
@@ -49,19 +49,21 @@ def with_states(
         client: Creates clients of a service in a Region.
         allow: Names of resources that may be lost.
     """
-    deployed = read_templates(sides.deployed)
+    deployed, assembled = read_templates(sides.deployed), read_templates(sides.assembled)
     report = with_remedies(with_moved_groups(report, cluster, deployed), cluster, deployed)
-    broken = [*report.broken, *ended_updates(cluster, report, deployed, now)]
+    moved = moves(cluster, deployed, assembled)
+    reading = partial(left_in_account, moved, client, cluster.region)
+    left = _read("Capacity Reservations", dict[str, Left](), reading)
+    broken = [*report.broken, *ended_updates(cluster, report, deployed, now, left)]
     for name in updated_clusters(report, deployed):
         broken += _read("queues and node groups", list[str](), partial(not_active, name, client, cluster.region))
     unknown = dict[tuple[str, str], int]()
     nodes = _read("node groups of EKS", unknown, partial(sizes, deployed, client, cluster.region))
     broken += updates_with_nodes(report, deployed, nodes)
-    assembled = read_templates(sides.assembled)
     broken += version_settings(report, deployed, assembled)
     broken += taken_reservations(report, cluster, deployed, assembled)
     empty = [str(properties_of(deployed, *place)["NodegroupName"]) for place, count in nodes.items() if not count]
-    broken += early_moves(cluster, deployed, assembled, now, ended=empty)
+    broken += early_moves(cluster, moved, now, left, empty=empty)
     counts = dict[tuple[str, str], dict[str, int]]()
     for place, name in updated_hyperpod(report, deployed).items():
         counts[place] = _read("instance groups of HyperPod", {}, partial(group_counts, name, client, cluster.region))
