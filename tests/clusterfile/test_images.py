@@ -125,9 +125,11 @@ def test_refuses_accelerators_that_the_image_of_aws_does_not_drive(image: str) -
     # No device plugin gives pods the accelerators, whatever the image.
     kubernetes = bent("orchestrator: slurm", "orchestrator: kubernetes", cpu)
     assert any(
-        "trn1.32xlarge has AWS Neuron, which this release does not set up on EKS; use another type" in problem
+        "trn1.32xlarge has AWS Neuron, which this release does not set up on EKS: it installs no device plugin for "
+        "them, and Kueue has no quota of them; use another type" in problem
         for problem in _problems(kubernetes)
     )
+    assert "accelerators-unmanaged" not in ids(kubernetes + "accept: {image-driver: a plugin of another team}\n")
 
 
 def _problems(text: str) -> list[str]:

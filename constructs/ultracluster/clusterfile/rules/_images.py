@@ -77,7 +77,7 @@ def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     yield from _warn_driver(cluster)
     others = {group.instance_type.name: without_driver(group.instance_type.name) for group in cluster.node_groups}
     unmanaged = [f"{name} ({has})" for name, has in others.items() if has and not has.startswith("NVIDIA")]
-    if unmanaged:
+    if unmanaged and "slurm" in cluster.traits.sections:
         yield (
             _UNMANAGED,
             f"{listed(unmanaged)}: Slurm has no Gres of them, so jobs request whole nodes (--exclusive), and this "
@@ -175,6 +175,8 @@ def _check_drivers(uses: Sequence[_Use], traits: OrchestratorTraits) -> Iterator
         usable = traits.facts == "pcs" or (traits.own_instances and has.startswith("NVIDIA"))
         if not usable:
             message = f"{record.name} has {has}, which this release does not set up on {traits.service}"
+            if traits.own_instances:
+                message += ": it installs no device plugin for them, and Kueue has no quota of them"
             yield _DRIVER(path, f"{message}; use another type")
         elif not isinstance(option, Image):
             message = f"{record.name} has {has}, which AWS's image for {traits.facts.upper()} does not drive; name an"
