@@ -77,7 +77,7 @@ def warn_images(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     yield from _warn_driver(cluster)
     others = {group.instance_type.name: without_driver(group.instance_type.name) for group in cluster.node_groups}
     unmanaged = [f"{name} ({has})" for name, has in others.items() if has and not has.startswith("NVIDIA")]
-    if unmanaged and "slurm" in cluster.traits.sections:
+    if unmanaged and not cluster.traits.has_platform:
         yield (
             _UNMANAGED,
             f"{listed(unmanaged)}: Slurm has no Gres of them, so jobs request whole nodes (--exclusive), and this "
