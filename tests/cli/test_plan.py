@@ -276,7 +276,7 @@ def rendered(text: str, out: Path) -> Result:
     return CliRunner().invoke(app, arguments[1:])
 
 
-@pytest.mark.parametrize("limit", [("--days", "30"), ("--nodes", "144"), ("--nodes", "5")])
+@pytest.mark.parametrize("limit", [("--days", "30"), ("--nodes", "144"), ("--nodes", "9"), ("--nodes", "8")])
 def test_a_job_on_ultraservers_has_whole_segments_and_pays_for_whole_ultraservers(
     limit: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -286,10 +286,16 @@ def test_a_job_on_ultraservers_has_whole_segments_and_pays_for_whole_ultraserver
     assert (result.exit_code, result.stderr) == (0, "")
     plan = data(*words)
     servers = -(-plan["nodes"] // 16)
-    assert plan["nodes"] % 16 == 0 or plan["nodes"] == 5
+    assert plan["nodes"] % 16 == 0 or plan["nodes"] in (8, 9)
+    # The smallest UltraServer whose segment, 8 of 9 or 16 of 18 nodes, holds the job.
+    name, instances = ("u-p6e-gb200x36", 9) if plan["nodes"] == 8 else ("u-p6e-gb200x72", 18)
+    assert plan["ultraserver"] == name
+    groups = [group for group in clusterfile.load(str(file)).node_groups if group.instance_type.gpus]
+    assert sum(group.count for group in groups) == instances * servers
+    assert f"    type: {name} " in file.read_text()
     assert f"    count: {servers}\n" in file.read_text()
-    assert plan["spare_nodes"] == 18 * servers - plan["nodes"]
-    assert plan["dollars"] == pytest.approx(100 * 18 * servers * 24 * plan["days"])
+    assert plan["spare_nodes"] == instances * servers - plan["nodes"]
+    assert plan["dollars"] == pytest.approx(100 * instances * servers * 24 * plan["days"])
     done = rendered(file.read_text(), tmp_path / "jobs")
     assert done.exit_code == 0, done.output
 

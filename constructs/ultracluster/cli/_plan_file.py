@@ -2,7 +2,7 @@
 
 import shlex
 
-from ultracluster.catalogue.ec2 import OFFERED, region_of_zone
+from ultracluster.catalogue.ec2 import OFFERED, region_of_zone, ultraserver
 from ultracluster.planning import Plan
 from ultracluster.planning.lustre import lustre_offer
 from ultracluster.workloads import plan_settings
@@ -41,14 +41,16 @@ def cluster_text(plan: Plan, *, name: str, zone: str, command: str, file: str) -
     ]
     local = zone.count("-") > 1
     record = str(plan["instance_type"].value)
-    if record.startswith("p6e-"):
-        servers = (plan.nodes + spares) // 18  # The planner purchases whole ones.
+    if "ultraserver" in plan:
+        server = ultraserver(str(plan["ultraserver"].value))
+        servers = (plan.nodes + spares) // server.instances  # The planner purchases whole ones.
         ids = ", ".join(f"cr-{number:017x}" for number in range(1, servers + 1))
         lines += [
             "  train:",
-            "    type: u-p6e-gb200x72       # UltraServers of 18 instances and 72 GPUs",
+            f"    type: {server.name}       # UltraServers of {server.instances} instances and {server.gpus} GPUs",
             f"    count: {servers}",
-            f"    capacity: {{reservations: [{ids}], kind: ultraserver, instances: 18}}  # your Capacity Blocks",
+            f"    capacity: {{reservations: [{ids}], kind: ultraserver, instances: {server.instances}}}  "
+            "# your Capacity Blocks",
         ]
     else:
         spare = f", spare: {spares}" if spares else ""

@@ -5,6 +5,7 @@ from ultracluster.catalogue.ec2 import (
     INSTANCES_PER_CAPACITY_BLOCK,
     NETWORK_INTERFACES_PER_REGION,
     InstanceType,
+    UltraServer,
     addresses,
     interfaces,
     vcpu_quota,
@@ -29,10 +30,10 @@ def whole_nodes(record: InstanceType, nodes: int) -> int:
 
 
 def idle_nodes(record: InstanceType, nodes: int) -> int:
-    """Return the instances of the largest UltraServers that a job leaves idle, 2 of 18 in each; 0 for other types."""
+    """Return the instances of its UltraServers that a job leaves idle, such as 2 of 18 in each; 0 for other types."""
     if not record.ultraservers:
         return 0
-    server = record.ultraservers[-1]
+    server = _ultraserver(record, nodes)
     return ultraservers_for(nodes, server) * server.instances - nodes
 
 
@@ -40,13 +41,22 @@ def add_spares(sheet: Sheet, record: InstanceType, nodes: int, assumptions: Assu
     """Add the spare nodes of a job, and return their number: those that UltraServers leave, or of failures."""
     spares = idle_nodes(record, nodes)
     if record.ultraservers:
-        sheet.add("spare_nodes", spares, "nodes", "instances of the UltraServers without nodes: 2 of 18 in each",
-                  "https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html")  # fmt: skip
+        server = _ultraserver(record, nodes)
+        source = "https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html"
+        sheet.add("ultraserver", server.name, "", "smallest UltraServer that holds the job, or the largest", source)
+        sheet.add("spare_nodes", spares, "nodes", "instances of the UltraServers without nodes: "
+                  f"{server.instances - segment(server.instances)} of {server.instances} in each", source)  # fmt: skip
         return spares
     spares = spare_nodes(nodes, assumptions)
     sheet.add("spare_nodes", spares, "nodes", "failures during repair_days, in 99 % of the cases",
               "Poisson distribution of failures")  # fmt: skip
     return spares
+
+
+def _ultraserver(record: InstanceType, nodes: int) -> UltraServer:
+    """Return the smallest UltraServer with a segment for a job of this many nodes, or else the largest."""
+    servers = record.ultraservers
+    return next((server for server in servers if nodes <= segment(server.instances)), servers[-1])
 
 
 def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -> None:
