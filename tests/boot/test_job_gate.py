@@ -137,6 +137,69 @@ def test_a_node_without_pyxis_is_left_out_of_jobs_in_containers(tmp_path: Path, 
     assert ("H2" in tested) is not bool(image)
 
 
+def test_a_node_without_pyxis_has_that_reason_before_others(tmp_path: Path) -> None:
+    result = gate(tmp_path, ["H1", "H2"], broken=["H2"], without="H2", image="/fsx/a.sqsh")
+    assert result.bad == {"H2": "no containers: pyxis could not be installed"}
+
+
+def start(root: Path, bad: list[str], has: int) -> subprocess.CompletedProcess[str]:
+    """Run the gate of a job file with 32 nodes, some of them `bad`. The queue has `train-1` to `train-HAS`."""
+    job_files = ROOT / "constructs/ultracluster/workloads/slurm"
+    scripts = {
+        "usr/local/sbin/ultracluster-job-gate": "\n".join(['cat <<"END"', *bad, "END\n"]),
+        "bin/sinfo": f'seq --format="train-%g idle" {has}\n',
+        "bin/scontrol": '[ "$1" != show ] || [ "$2" != hostnames ] || tr , "\\n" <<<"$3"\n',
+    }
+    for name, text in scripts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/bash\n{text}")
+        path.chmod(0o755)
+    script = "source image.sh; source requeue.sh; gpus_per_node=8 efa_devices=16 gate=nodes; source gate.sh"
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=job_files,
+        env={"PATH": f"{root}/bin:{os.environ['PATH']}", "ULTRACLUSTER_ROOT": str(root), "IMAGE": "/fsx/a.sqsh"}
+        | {"SLURM_JOB_NAME": "job", "SLURM_JOB_ID": "7", "SLURM_JOB_PARTITION": "train", "SLURM_JOB_NUM_NODES": "32"},
+        capture_output=True,
+        text=True,
+    )
+
+
+LACKING = [f"train-{number} no containers: Pyxis is built for Slurm 25.05" for number in (1, 2, 3)]
+BROKEN = [f"train-{number} 7 of 8 GPUs are there" for number in (4, 5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("bad", "has", "left_out"),
+    [
+        (LACKING, 35, LACKING),
+        (LACKING + BROKEN[:2], 37, LACKING + BROKEN[:2]),
+        # More than two of 32 for other reasons, or too few nodes without all of them.
+        (LACKING + BROKEN, 38, LACKING),
+        (LACKING + BROKEN[:2], 36, LACKING),
+    ],
+)
+def test_nodes_without_containers_are_left_out_however_many(
+    tmp_path: Path, bad: list[str], has: int, left_out: list[str]
+) -> None:
+    """The limit is for tests that are wrong."""
+    done = start(tmp_path, bad, has)
+    names = ",".join(line.split()[0] for line in left_out)
+    assert done.stdout.splitlines()[-1] == f"job: queued again without {names}"
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_job_fails_that_has_no_other_nodes_than_those_without_containers(tmp_path: Path) -> None:
+    done = start(tmp_path, LACKING, 34)
+    assert f"job: bad node: {LACKING[0]}\n" in done.stdout
+    assert done.returncode == 2
+    assert done.stderr == (
+        "job: no containers on train-1,train-2,train-3, and the job cannot be queued without: replace these nodes, or "
+        "correct their image\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("variables", "image"),
     [

@@ -58,7 +58,7 @@ read_arguments() {
 }
 
 # Print whether this node can be part of a job, `NODE ok` or `NODE bad REASON`, and `NODE domain NAME`. A node on which
-# `srun` would start tasks outside their container prints `NODE containers REASON` too.
+# `srun` would start tasks outside their container prints `NODE containers REASON` first: a job counts other reasons.
 check_node() {
     local found=0 device status file problems=""
     found=$(timeout 60 nvidia-smi --format=csv,noheader,nounits --query-gpu=index 2>/dev/null | grep -c '^[0-9]') || true
@@ -75,9 +75,9 @@ check_node() {
             ok:*"over TCP"*) problems+="; ${status#ok: }" ;;
         esac
     done
-    echo "$SLURMD_NODENAME ${problems:+bad }${problems:-ok}" | sed 's/bad ; /bad /'
     read -r status 2>/dev/null <"$root/run/ultracluster/containers" || status=""
     [[ $status != failed:* ]] || echo "$SLURMD_NODENAME containers ${status#failed: }"
+    echo "$SLURMD_NODENAME ${problems:+bad }${problems:-ok}" | sed 's/bad ; /bad /'
     echo "$SLURMD_NODENAME domain $(domain_of_node)"
 }
 

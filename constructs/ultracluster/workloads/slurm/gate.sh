@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # A long job tests its nodes first, and starts without those that fail. It drains none: the checks of the nodes do that,
 # as far as their circuit breaker allows. If more nodes fail than that allows, the test is rather wrong than the nodes.
+# That does not hold for a node without containers: no job in a container starts on it.
 pass_gate() {
-    local program=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-job-gate bad nccl=no most=$((SLURM_JOB_NUM_NODES / 20)) count
-    local tested="nodes tested"
+    local program=${ULTRACLUSTER_ROOT:-}/usr/local/sbin/ultracluster-job-gate bad nccl=no most=$((SLURM_JOB_NUM_NODES / 20))
+    local tested="nodes tested" lacking others without
     [ "$most" -ge 2 ] || most=2
     if [ ! -x "$program" ]; then
         echo "$SLURM_JOB_NAME: the nodes are not tested: $(hostname) has no $program"
@@ -18,12 +19,18 @@ pass_gate() {
         return
     fi
     while read -r line; do echo "$SLURM_JOB_NAME: bad node: $line"; done <<<"$bad"
-    count=$(cut -d ' ' -f 1 <<<"$bad" | sort --unique | grep -c .)
-    if [ "$count" -gt "$most" ]; then
-        echo "$SLURM_JOB_NAME: $count of $SLURM_JOB_NUM_NODES nodes are more than $most that a test may leave out: the job starts"
-        return
+    lacking=$(sed -n 's/ no containers: .*//p' <<<"$bad" | paste --serial --delimiters=,)
+    mapfile -t others < <(sed '/ no containers: /d; s/ .*//' <<<"$bad" | sort --unique)
+    if [ "${#others[@]}" -gt "$most" ]; then
+        echo "$SLURM_JOB_NAME: ${#others[@]} of $SLURM_JOB_NUM_NODES nodes are more than $most that a test may leave out"
+        others=()
     fi
-    requeue_without "$(cut -d ' ' -f 1 <<<"$bad" | sort --unique | paste --serial --delimiters=,)"
+    without=$(printf '%s\n' ${lacking:+"$lacking"} "${others[@]}" | paste --serial --delimiters=,)
+    [ -z "$without" ] || requeue_without "$without"
+    if [ -n "$lacking" ]; then
+        [ "$without" = "$lacking" ] || requeue_without "$lacking"
+        fail "no containers on $lacking, and the job cannot be queued without: replace these nodes, or correct their image"
+    fi
     echo "$SLURM_JOB_NAME: the job starts on all its nodes"
 }
 
