@@ -1,5 +1,6 @@
 """The look at Enroot and Pyxis runs here in bash, on plugins that a compiler made."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -32,14 +33,14 @@ class Image:
     def with_pyxis(self, version: int | None) -> None:
         """A plugin that wants Slurm around it, as Pyxis does."""
         path = self.root / PLUGIN
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         named = "" if version is None else f"const unsigned int plugin_version = {version:#x};"
         source = (
             "const char plugin_name[] = 'pyxis'; extern int slurm_error(const char *); extern int spank_data;"
             f"{named} int slurm_spank_init(void) {{ return slurm_error(plugin_name) + spank_data; }}"
         ).replace("'", '"')
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path], input=source, text=True, check=True)
-        (self.root / ETC).mkdir(parents=True)
+        (self.root / ETC).mkdir(parents=True, exist_ok=True)
         (self.root / ETC / "pyxis.conf").write_text(f"required /{PLUGIN}\n")
 
     def installed(self, item: str, result: str) -> None:
@@ -102,11 +103,16 @@ def test_an_enroot_that_runs_for_root_only_is_reported(image: Image) -> None:
 def test_pyxis_for_another_slurm_is_taken_out_before_it_stops_slurmd(image: Image, number: int, version: str) -> None:
     image.with_enroot()
     image.with_pyxis(number)
-    assert image.look() == (
-        1,
-        f"failed: Pyxis is built for Slurm {version}, and this node runs 25.11: rebuild it in the image",
-    )
+    result = f"failed: Pyxis is built for Slurm {version}, and this node runs 25.11: rebuild it in the image"
+    assert image.look() == (1, result)
     assert (image.root / ETC / "pyxis.conf").read_text() == f"# required /{PLUGIN}\n"
+    # As at the next boot: /run is empty, and the plugin is no longer in Slurm's list.
+    shutil.rmtree(image.root / "run")
+    assert image.look() == (1, result)
+    (image.root / PLUGIN).unlink()
+    image.with_pyxis(0x190B02)
+    assert image.look() == (0, "ok")
+    (image.root / ETC / "pyxis.conf").unlink()
     assert image.look()[1].startswith("none: Enroot is there")
 
 

@@ -6,7 +6,8 @@
 # Slurm loads no plugin that was built for another release, and a slurmd or an srun that is configured to load one does not
 # start: https://slurm.schedmd.com/spank.html (read 2026-11-21). Nor does one whose plugin is not there, or names no
 # release. Such a Pyxis is taken out of Slurm's list of plugins, and the reason is reported, so that jobs without
-# containers run.
+# containers run. The reason is kept in /var/lib/ultracluster/pyxis-removed for later boots, until a Pyxis is listed that
+# Slurm can load.
 #
 # Exit code 0: `srun --container-image` works, or the image has neither Enroot nor Pyxis, which is its right. 1: it has
 # half of them, their installation failed, Enroot does not run for users, or Pyxis is for another Slurm; the reason is in
@@ -17,6 +18,7 @@ export LC_ALL=C
 # Root directory: empty on a node, a directory in tests.
 root=${ULTRACLUSTER_ROOT:-}
 run=$root/run/ultracluster
+removed=$root/var/lib/ultracluster/pyxis-removed
 slurm=""
 
 # Write a state: FILE TEXT.
@@ -39,13 +41,15 @@ fail() {
     exit 1
 }
 
-# The image lacks something: a failure only if install-software.sh should have installed it.
+# The image lacks something: a failure only if install-software.sh should have installed it, or this script removed it.
 lacks() {
     local item text
     for item in enroot pyxis; do
         read -r text 2>/dev/null <"$run/software/$item" || text=""
         [[ $text != failed:* ]] || fail "$item could not be installed: ${text#failed: }"
     done
+    read -r text 2>/dev/null <"$removed" || text=""
+    [ -z "$text" ] || fail "$text"
     state "none: $*"
 }
 
@@ -104,7 +108,7 @@ load_modules() {
 }
 
 main() {
-    local file plugin version problem found=0 enroot=no
+    local file plugin version problem reason found=0 enroot=no
     if [ "${1:-}" != --slurm ] || ! [[ ${2:-} =~ ^[0-9]{2}\.[0-9]{2}$ ]]; then
         echo "containers: takes --slurm and a version such as 25.11, got '$*'" >&2
         exit 2
@@ -117,12 +121,16 @@ main() {
         [ -f "$root$plugin" ] || plugin=/usr/local/lib/slurm/${plugin##*/}
         version=$(built_for "$root$plugin" 2>/dev/null) || version=""
         if [ "$version" != "$slurm" ]; then
+            reason="Pyxis is built for Slurm $version, and this node runs $slurm: rebuild it in the image"
+            [ -n "$version" ] || reason="$plugin is not there, or does not name the Slurm that it is built for"
+            # On a full disk too, slurmd has to start.
+            { mkdir -p "${removed%/*}" && echo "$reason" >"$removed"; } || true
             # A link is removed, a file is set aside: what it points to belongs to the image.
             if [ -L "$file" ]; then rm -f "$file"; else sed -i -E '/spank_pyxis\.so/s/^/# /' "$file"; fi
-            [ -n "$version" ] || fail "$plugin is not there, or does not name the Slurm that it is built for"
-            fail "Pyxis is built for Slurm $version, and this node runs $slurm: rebuild it in the image"
+            fail "$reason"
         fi
     done < <(listed)
+    [ "$found" = 0 ] || rm -f "$removed"
     case $enroot$found in
         no0) lacks "the image has neither Enroot nor Pyxis" ;;
         yes1)
