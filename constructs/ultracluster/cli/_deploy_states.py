@@ -78,9 +78,11 @@ def with_states(
 def _read(what: str, unknown: _T, read: Callable[[], _T]) -> _T:
     """Return what a check reads, or another value, with a warning, if the credentials may not read it."""
     from botocore.exceptions import ClientError
+    from botocore.parsers import ResponseParserError
 
     try:
         return read()
-    except ClientError as error:
-        typer.echo(f"warning: the states of {what} were not read: {error}", err=True)
+    except (ClientError, ResponseParserError) as error:
+        reason = error if isinstance(error, ClientError) else "what answered is not AWS"
+        typer.echo(f"warning: the states of {what} were not read: {reason}", err=True)
         return unknown

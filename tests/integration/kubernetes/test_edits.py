@@ -88,7 +88,7 @@ def test_a_new_taint_moves_the_queues_to_a_new_flavor(run: Run | Server) -> None
 
 
 def test_a_removed_team_loses_its_quota_unless_it_has_claims(run: Run | Server) -> None:
-    after = edit(", research: {nodes: {train: 16}}", "")
+    after = edit("    research: {nodes: {train: 16}}\n", "")
     spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}
     metadata = {"name": "theirs", "namespace": "research"}
     run.put({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec})

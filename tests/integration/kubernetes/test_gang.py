@@ -67,7 +67,7 @@ def test_a_gang_runs_whole_or_not_at_all_and_outlives_a_node(server: Server) -> 
     assert "admitted workloads use it" in server.refused(
         edit("instances: 64}", "instances: 64}, taints: {dedicated: NoSchedule}")
     )
-    assert server.apply(edit(", research: {nodes: {train: 16}}", ""))
+    assert server.apply(edit("    research: {nodes: {train: 16}}\n", ""))
     assert len(placed(server)) == NODES
 
     server.delete("node", "train-7")

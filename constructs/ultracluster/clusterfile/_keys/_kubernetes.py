@@ -9,6 +9,7 @@ class SystemNodes(TypedDict, total=False):
 
     type: str
     count: int
+    tags: Mapping[str, str]
 
 
 #: An EKS add-on with a role of your own.

@@ -116,6 +116,7 @@ class Login(TypedDict, total=False):
     image: str | Image
     scripts: Sequence[Script]
     ssh: Ssh
+    tags: Mapping[str, str]
 
 
 #: Slurm, run by AWS PCS.
