@@ -31,14 +31,17 @@ def findings(storage: dict[str, Any], account: AwsAccount, check: str, **keys: A
     return list(wanted.run(wanted, file, Account(account.client, file.region)))
 
 
-def has(account: AwsAccount, *, zone: str = "use2-az1", version: str = "2.15", **settings: Any) -> None:
+def has(
+    account: AwsAccount, *, zone: str = "use2-az1", version: str = "2.15", capacity: int = 43_200, **settings: Any
+) -> None:
     """Add a file system to the account, as FSx describes one."""
     record = {
         "FileSystemId": NAME,
         "FileSystemType": "LUSTRE",
         "FileSystemTypeVersion": version,
         "Lifecycle": "AVAILABLE",
-        "StorageCapacity": 43_200,
+        # Intelligent-Tiering has none.
+        **({"StorageCapacity": capacity} if capacity else {}),
         "SubnetIds": ["subnet-0123456789abcdef0"],
         "VpcId": "vpc-0123456789abcdef0",
         "LustreConfiguration": {"MountName": "abcdefgh", "EfaEnabled": False, **settings},
@@ -77,9 +80,14 @@ def test_an_existing_file_system_is_as_the_file_has_it(
     assert (first.status, text in first.message) == (status, True), first
 
 
-@pytest.mark.parametrize(("capacity", "status"), [("43200 GiB", "pass"), ("86400 GiB", "warn")])
-def test_the_keys_of_an_adopted_file_system_describe_it(capacity: str, status: str, account: AwsAccount) -> None:
-    has(account)
+@pytest.mark.parametrize(
+    ("capacity", "held", "status"),
+    [("43200 GiB", 43_200, "pass"), ("86400 GiB", 43_200, "warn"), ("43200 GiB", 0, "warn")],
+)
+def test_the_keys_of_an_adopted_file_system_describe_it(
+    capacity: str, held: int, status: str, account: AwsAccount
+) -> None:
+    has(account, capacity=held)
     adopt = {**EXISTING, "security-group": "sg-0123456789abcdef0"}
     lustre = {"capacity": capacity, "tier": "250 MB/s/TiB", "efa": False, "adopt": adopt}
     assert findings({"lustre": lustre}, account, "live-file-system")[0].status == status

@@ -9,8 +9,8 @@ from ultracluster.live._check import Check
 from ultracluster.live._finding import Finding
 from ultracluster.planning.network import subnet_capacity
 
-_SUBNETS = Call(service="ec2", operation="describe_subnets", action="ec2:DescribeSubnets")
-_ENDPOINTS = Call(
+SUBNETS = Call(service="ec2", operation="describe_subnets", action="ec2:DescribeSubnets")
+ENDPOINTS = Call(
     service="ec2", operation="describe_vpc_endpoints", action="ec2:DescribeVpcEndpoints", result="VpcEndpoints"
 )
 _VPC = Call(service="ec2", operation="describe_vpc_attribute", action="ec2:DescribeVpcAttribute")
@@ -42,7 +42,7 @@ def _network(check: Check, cluster: ClusterFile, account: Account) -> Iterator[F
 def _subnet(check: Check, cluster: ClusterFile, account: Account, zone: str, name: str) -> Iterator[Finding]:
     existing = cluster.network.existing
     assert existing is not None
-    answer = account.find(_SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=[name])
+    answer = account.find(SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=[name])
     if answer is None:
         yield check.bad(f"{account.region} has no subnet {name} in this account", "change `network.existing`")
         return
@@ -78,7 +78,7 @@ def _endpoint(check: Check, cluster: ClusterFile, account: Account) -> Iterator[
     assert existing is not None
     values = {"vpc-id": existing.vpc, "service-name": f"com.amazonaws.{account.region}.aps-workspaces"}
     filters = [{"Name": name, "Values": [value]} for name, value in values.items()]
-    rows = account.pages(_ENDPOINTS, Filters=filters)
+    rows = account.pages(ENDPOINTS, Filters=filters)
     named = [row["VpcEndpointId"] for row in rows if row.get("PrivateDnsEnabled")]
     if named:
         # A VPC has one endpoint of a service with private DNS:
@@ -137,14 +137,14 @@ CHECKS = (
         id="live-network",
         reason="An existing network must resolve names, and its subnets must be in their zones and have room.",
         run=_network,
-        calls=(_SUBNETS, _VPC),
+        calls=(SUBNETS, _VPC),
         applies=lambda cluster: cluster.network.existing is not None,
     ),
     Check(
         id="live-endpoint",
         reason="A VPC has one endpoint of a service with private DNS.",
         run=_endpoint,
-        calls=(_ENDPOINTS,),
+        calls=(ENDPOINTS,),
         applies=lambda cluster: cluster.network.existing is not None and cluster.observability.vpc_endpoint,
     ),
     Check(

@@ -6,14 +6,11 @@ from typing import Any
 from ultracluster.clusterfile import ClusterFile, endpoint_services
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
+from ultracluster.live._existing import ENDPOINTS, SUBNETS
 from ultracluster.live._finding import Finding
 from ultracluster.live._place import IDENTITY
 
-_SUBNETS = Call(service="ec2", operation="describe_subnets", action="ec2:DescribeSubnets")
 _TABLES = Call(service="ec2", operation="describe_route_tables", action="ec2:DescribeRouteTables", result="RouteTables")
-_ENDPOINTS = Call(
-    service="ec2", operation="describe_vpc_endpoints", action="ec2:DescribeVpcEndpoints", result="VpcEndpoints"
-)
 # Targets of routes to other networks, which may have the endpoints:
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Route.html (read 2026-11-27)
 _ELSEWHERE = ("TransitGatewayId", "VpcPeeringConnectionId", "CoreNetworkArn")
@@ -22,7 +19,7 @@ _ELSEWHERE = ("TransitGatewayId", "VpcPeeringConnectionId", "CoreNetworkArn")
 def _routes(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
     existing = cluster.network.existing
     assert existing is not None
-    answer = account.find(_SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=[existing.subnet])
+    answer = account.find(SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=[existing.subnet])
     table = _table(account, existing.vpc, existing.subnet)
     if answer is None or table is None:
         return  # `live-network` reports it
@@ -38,7 +35,7 @@ def _routes(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
         )
     endpoints = [
         row
-        for row in account.pages(_ENDPOINTS, Filters=[{"Name": "vpc-id", "Values": [existing.vpc]}])
+        for row in account.pages(ENDPOINTS, Filters=[{"Name": "vpc-id", "Values": [existing.vpc]}])
         if row["State"].lower() == "available"
     ]
     missing = [service for service in _services(cluster) if not _has(endpoints, f".{account.region}.{service}")]
@@ -94,7 +91,7 @@ CHECKS = (
         id="live-routes",
         reason="Nodes in an existing VPC reach AWS through the internet, or through endpoints of the VPC.",
         run=_routes,
-        calls=(_SUBNETS, _TABLES, _ENDPOINTS, IDENTITY),
+        calls=(SUBNETS, _TABLES, ENDPOINTS, IDENTITY),
         applies=lambda cluster: cluster.network.existing is not None,
     ),
 )

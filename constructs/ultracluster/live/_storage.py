@@ -7,11 +7,11 @@ from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
+from ultracluster.live._existing import SUBNETS
 from ultracluster.live._finding import Finding
 
 _BUCKET = Call(service="s3", operation="head_bucket", action="s3:ListBucket")
 _LUSTRE = Call(service="fsx", operation="describe_file_systems", action="fsx:DescribeFileSystems")
-_SUBNETS = Call(service="ec2", operation="describe_subnets", action="ec2:DescribeSubnets")
 # The client of Ubuntu 24.04 and Amazon Linux 2023 is 2.15, which mounts no 2.10:
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-27)
 _TOO_OLD = "2.10"
@@ -48,16 +48,12 @@ def _buckets(check: Check, cluster: ClusterFile, account: Account) -> Iterator[F
         )
 
 
-def _lustre_id(cluster: ClusterFile) -> str | None:
-    lustre = cluster.storage.lustre
-    named = (lustre.existing or lustre.adopt) if lustre is not None else None
-    return named.id if named is not None else None
-
-
 def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Finding]:
-    name = _lustre_id(cluster)
-    section = cluster.storage.lustre
-    key = "adopt" if section is not None and section.adopt is not None else "existing"
+    lustre = cluster.storage.lustre
+    assert lustre is not None
+    named = lustre.existing or lustre.adopt
+    assert named is not None
+    name, key = named.id, "adopt" if lustre.adopt is not None else "existing"
     answer = account.find(_LUSTRE, missing="FileSystemNotFound", FileSystemIds=[name])
     if answer is None or not answer["FileSystems"]:
         yield check.bad(f"{account.region} has no file system {name} in this account", f"change `storage.lustre.{key}`")
@@ -72,7 +68,7 @@ def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
             f"{name} is in {record['VpcId']}, and the nodes in {network.vpc}: EFA does not cross VPCs",
             "name a file system in the VPC of the nodes",
         )
-    yield from _differences(check, cluster, account, record, f"storage.lustre.{key}")
+    yield from _differences(check, cluster, account, record, f"storage.lustre.{key}", named.mount_name)
     if record["Lifecycle"] not in ("AVAILABLE", "UPDATING"):
         yield check.bad(f"{name} is {record['Lifecycle']}", "wait until it is AVAILABLE")
     else:
@@ -80,18 +76,15 @@ def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
 
 
 def _differences(
-    check: Check, cluster: ClusterFile, account: Account, record: dict[str, Any], key: str
+    check: Check, cluster: ClusterFile, account: Account, record: dict[str, Any], key: str, expected: str
 ) -> Iterator[Finding]:
-    """Compare what the file has of a file system with its record."""
-    section, name = cluster.storage.lustre, record["FileSystemId"]
-    assert section is not None
-    named = section.existing or section.adopt
-    assert named is not None
+    """Compare what the file has of a file system, such as the mount name that it expects, with its record."""
+    name = record["FileSystemId"]
     settings = record.get("LustreConfiguration", {})
     mount_name, efa = settings.get("MountName"), bool(settings.get("EfaEnabled"))
-    if mount_name != named.mount_name:
+    if mount_name != expected:
         yield check.bad(
-            f"the mount name of {name} is {mount_name}, and the file has {named.mount_name}: no node would mount it",
+            f"the mount name of {name} is {mount_name}, and the file has {expected}: no node would mount it",
             f"write `mount-name: {mount_name}` in `{key}`",
         )
     if cluster.lustre_efa and not efa:
@@ -107,18 +100,19 @@ def _differences(
     spec = cluster.lustre_spec
     if spec is not None and spec.capacity_gib not in (None, record.get("StorageCapacity")):
         yield check.doubt(
-            f"{name} has {record.get('StorageCapacity'):,} GiB, and the keys of the file describe "
+            f"{name} has {record.get('StorageCapacity') or 0:,} GiB, and the keys of the file describe "
             f"{spec.capacity_gib:,}: what `check` prints of it is not true",
             "write its `capacity` and `tier`",
         )
-    subnets = account.find(_SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=record.get("SubnetIds", [])[:1])
+    subnets = account.find(SUBNETS, missing="InvalidSubnetID.NotFound", SubnetIds=record.get("SubnetIds", [])[:1])
     zone = subnets["Subnets"][0]["AvailabilityZoneId"] if subnets else cluster.lustre_zone
     if zone != cluster.lustre_zone:
         refuse = check.bad if cluster.lustre_efa else check.doubt
         yield refuse(
             f"{name} is in {zone}, and the file has {cluster.lustre_zone}: AWS charges for traffic between zones, and "
             "EFA does not cross them",
-            f"create the cluster in {zone}" + (f", or write `zone: {zone}` in `{key}`" if section.existing else ""),
+            f"create the cluster in {zone}"
+            + (f", or write `zone: {zone}` in `{key}`" if key.endswith("existing") else ""),
         )
 
 
@@ -137,7 +131,9 @@ CHECKS = (
         id="live-file-system",
         reason="An existing file system must be one of FSx for Lustre that is available and is as the file has it.",
         run=_lustre,
-        calls=(_LUSTRE, _SUBNETS),
-        applies=lambda cluster: _lustre_id(cluster) is not None,
+        calls=(_LUSTRE, SUBNETS),
+        applies=lambda cluster: bool(
+            cluster.storage.lustre and (cluster.storage.lustre.existing or cluster.storage.lustre.adopt)
+        ),
     ),
 )
