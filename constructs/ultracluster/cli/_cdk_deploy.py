@@ -58,10 +58,10 @@ def in_two_steps(report: "Report", deployed: Templates, assembled: Templates) ->
                 )
             else:
                 groups.append(place)
-            reason = "after the nodes, in a second deployment, which `deploy` starts by itself"
-            rows = [replace(cause, fate=Fate.UPDATED, reason=reason) for cause in refused]
-            kept = [cause for cause in finding.causes if cause not in refused]
-            finding = replace(finding, causes=(*kept, *rows))
+                reason = "after the nodes, in a second deployment, which `deploy` starts by itself"
+                rows = [replace(cause, fate=Fate.UPDATED, reason=reason) for cause in refused]
+                kept = [cause for cause in finding.causes if cause not in refused]
+                finding = replace(finding, causes=(*kept, *rows))
         nodes.append(finding)
     return replace(report, nodes=tuple(nodes), broken=tuple(broken)), groups
 

@@ -126,7 +126,8 @@ deploy:
   extends: .aws
   environment: NAME
   resource_group: NAME
-  # Without it, that of the project, which is an hour by default. The credentials are renewed meanwhile.
+  # Without it, that of the project, which is an hour by default. The credentials are renewed meanwhile. A shorter
+  # maximum of the runner holds: https://docs.gitlab.com/ci/runners/configure_runners/ (read 2026-11-27)
   timeout: 6h
   rules: [{if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH, when: manual}]
   script:
