@@ -17,7 +17,7 @@ from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
 from ultracluster.monitoring.alerts import ALERTS, GRAFANA, RUNBOOKS, rules
 from ultracluster.monitoring.collectors import RemoteWrite, node_collectors
-from ultracluster.monitoring.dashboards import dashboards
+from ultracluster.monitoring.dashboards import cloudwatch_dashboards, dashboards
 from ultracluster.monitoring.dashboards._common import OF_JOBS, OF_NODES
 from ultracluster.monitoring.names import METRICS, SLURM_JOB_STATES, SLURM_NODE_STATES
 from ultracluster.monitoring.names._all import OTHERS
@@ -75,6 +75,25 @@ def test_a_legend_names_labels_that_the_query_leaves(uid: str) -> None:
                 known = {label.strip() for label in outer.group(1).split(",")}
             used = set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", "")))
             assert used <= known, (panel["title"], used - known)
+
+
+def test_lines_have_a_legend_and_the_ten_worst_their_values() -> None:
+    every = (*BOARDS.values(), *map(json.loads, cloudwatch_dashboards().values()))
+    drawn = [panel for board in every for panel in panels(board) if "legend" in panel["options"]]
+    assert {panel["type"] for panel in drawn} == {"timeseries", "state-timeline"}
+    shown, tables = 0, []
+    for panel in drawn:
+        legend = panel["options"]["legend"]
+        assert legend["showLegend"] == (panel["type"] == "timeseries"), panel["title"]
+        ten = re.findall(r"(top|bottom)k\(\d|(LIMIT 10)", json.dumps(panel["targets"]))
+        is_table = panel["type"] == "timeseries" and bool(ten)
+        assert (legend["displayMode"], legend["calcs"]) == (("table", ["lastNotNull"]) if is_table else ("list", []))
+        if is_table:
+            tables.append(panel["title"])
+            assert legend["sortDesc"] == any("bottom" not in end for end in ten), panel["title"]
+        shown += legend["showLegend"]
+    assert shown > 80
+    assert {"Hottest GPUs", "Clock against the job's median", "GPU power by node"} <= set(tables)
 
 
 @pytest.mark.parametrize("uid", BOARDS)

@@ -1,4 +1,7 @@
-"""Grafana's colors and units, as far as the dashboards use them."""
+"""Grafana's colors, units and names of series, as far as the dashboards use them."""
+
+import re
+from collections.abc import Mapping
 
 #: Grafana's classic palette.
 PALETTE = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#f2495c", "#8ab8ff", "#b877d9", "#96d98d", "#ffb357", "#fade2a")
@@ -38,3 +41,13 @@ def shown(value: float, unit: str) -> str:
         if abs(value) >= size:
             return f"{value / size:.3g} {prefix}{_SUFFIXES.get(unit, '')}"
     return f"{value:.3g} {_SUFFIXES.get(unit, '')}".rstrip()
+
+
+def name_of(legend: str, labels: Mapping[str, str]) -> str:
+    """The name of a series: the legend with its labels."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda result: labels.get(result[1], ""), legend)
+
+
+def natural(name: str) -> list[str]:
+    """The key of Grafana's natural order, in which 2 is before 10."""
+    return [part.zfill(20) for part in re.split(r"(\d+)", name)]

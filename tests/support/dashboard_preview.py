@@ -20,13 +20,15 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
-from support.dashboard_look import LINES, PALETTE, colour, shown
+from support.dashboard_look import LINES, PALETTE, colour, name_of, natural, shown
 from ultracluster.monitoring.dashboards import DASHBOARDS, Panel, Query
 from ultracluster.monitoring.dashboards._build import places
+from ultracluster.monitoring.dashboards._legend import legend
 from ultracluster.monitoring.dashboards._spec import Dashboard
 
 Series = dict[str, Any]
@@ -35,8 +37,9 @@ _MINUTES = 15
 _POINTS = 180
 _ROWS = 24
 _PIXELS, _COLOURS = 100, 256
-# Of the legend below a panel: most names, columns that one of them takes, and the inches of a line of them.
-_NAMES, _COLUMNS, _LINE = 12, 4, 0.14
+# Of the legend below a panel: most names, columns that one of them takes, the inches of a line of them, and the part
+# of the panel that Grafana gives a legend before it scrolls.
+_NAMES, _COLUMNS, _LINE, _SHARE = 12, 4, 0.14, 0.35
 
 
 class Preview:
@@ -143,7 +146,7 @@ class Preview:
         row, column = panel.matrix
         cells = {(item["metric"][row], item["metric"][column]): float(item["value"][1])
                  for item in self._instant(panel)}  # fmt: skip
-        names = sorted({name for name, _ in cells}, key=_natural)[: int((inches - 0.6) / 0.2)]
+        names = sorted({name for name, _ in cells}, key=natural)[: int((inches - 0.6) / 0.2)]
         heads = [row, *sorted({name for _, name in cells})]
         step, left = 0.2 / inches, 0.012 * 24 / panel.width
         # The rows' names, as wide as that of a node and its id.
@@ -163,10 +166,15 @@ class Preview:
                            transform=frame.transAxes)  # fmt: skip
 
     def _lines(self, axes: Axes, panel: Panel) -> None:
-        drawn = self._range(panel)
+        drawn, options = self._range(panel), legend(panel)
+        table, most = options["displayMode"] == "table", _NAMES if options["showLegend"] else 0
+        if table:
+            drawn.sort(key=lambda item: float(item[1][-1][1]), reverse=options["sortDesc"])
+            most = int(axes.get_position().height * _figure(axes).get_figheight() * _SHARE / _LINE)
         for number, (name, points) in enumerate(drawn):
             line = LINES[panel.colours[name]] if name in panel.colours else PALETTE[number % len(PALETTE)]
-            axes.plot(*self._broken(points), color=line, linewidth=0.9, label=name if number < _NAMES else None)
+            text = f"{name}: {shown(float(points[-1][1]), panel.unit)}" if table else name
+            axes.plot(*self._broken(points), color=line, linewidth=0.9, label=text if number < most else None)
         axes.tick_params(colors=_FAINT, labelsize=7, length=0)
         axes.grid(visible=True, color="#2c3235", linewidth=0.5)
         axes.yaxis.set_major_formatter(lambda value, _: shown(value, panel.unit))
@@ -184,7 +192,8 @@ class Preview:
         for value, name in panel.steps:
             if value is not None and low <= value <= high:
                 axes.axhline(value, color=colour(value, ((None, name),)), linewidth=0.8, linestyle="--")
-        self._finish(axes, len(drawn), beside=panel.width // _COLUMNS)
+        names = len(drawn) if most else 0
+        self._finish(axes, names, nothing=not drawn, beside=1 if table else panel.width // _COLUMNS, most=most)
 
     def _timeline(self, axes: Axes, panel: Panel) -> None:
         rows = self._range(panel)[:_ROWS]
@@ -199,26 +208,24 @@ class Preview:
         axes.tick_params(axis="y", colors=_TEXT)
         self._finish(axes, 0, nothing=not rows)
 
-    def _finish(self, axes: Axes, number: int, *, nothing: bool | None = None, beside: int = 1) -> None:
+    def _finish(self, axes: Axes, number: int, *, nothing: bool, beside: int = 1, most: int = 0) -> None:
         for spine in axes.spines.values():
             spine.set_visible(False)
         axes.set_xlim(self._ago(self._start), 0)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} min")
-        if nothing if nothing is not None else number == 0:
+        if nothing:
             axes.set(yticks=[])
             axes.text(0.5, 0.5, "Nothing", color=_FAINT, size=11, ha="center", transform=axes.transAxes)
         elif number:
-            figure = axes.get_figure(root=True)
-            assert figure is not None
-            legend = math.ceil(min(number, _NAMES) / beside) * _LINE + 0.08
-            box, tall = axes.get_position(), figure.get_figheight()
-            axes.set_position((box.x0, box.y0 + legend / tall, box.width, box.height - legend / tall))
-            inches = box.height * tall - legend
+            lines = math.ceil(min(number, most) / beside) * _LINE + 0.08
+            box, tall = axes.get_position(), _figure(axes).get_figheight()
+            axes.set_position((box.x0, box.y0 + lines / tall, box.width, box.height - lines / tall))
+            inches = box.height * tall - lines
             axes.legend(fontsize=6, labelcolor=_TEXT, edgecolor="none", framealpha=0, ncols=beside, borderpad=0,
                         handlelength=1.2, columnspacing=1, loc="upper left",
                         bbox_to_anchor=(-0.02, -0.22 / inches))  # fmt: skip
-            if number > _NAMES:
-                axes.text(1, -0.3 / inches, f"and {number - _NAMES} more", color=_FAINT, size=6, ha="right",
+            if number > most:
+                axes.text(1, -0.3 / inches, f"and {number - most} more", color=_FAINT, size=6, ha="right",
                           va="center", transform=axes.transAxes)  # fmt: skip
 
     def _broken(self, points: list[list[Any]]) -> tuple[list[float], list[float]]:
@@ -244,7 +251,7 @@ class Preview:
         """Legend and points of each series."""
         when = {"start": self._start, "end": self._end, "step": (self._end - self._start) / _POINTS}
         return [
-            (_legend(query.legend, item), item["values"])
+            (name_of(query.legend, item["metric"]), item["values"])
             for query in _promql(panel)
             for item in self._ask("query_range", query.expr, **when)
         ]
@@ -268,12 +275,10 @@ def smaller(picture: Image.Image) -> Image.Image:
     return picture.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
-def _legend(legend: str, series: Series) -> str:
-    return re.sub(r"\{\{(\w+)\}\}", lambda result: str(series["metric"].get(result[1], "")), legend)
-
-
-def _natural(name: str) -> list[str]:
-    return [part.zfill(20) for part in re.split(r"(\d+)", name)]
+def _figure(axes: Axes) -> Figure:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 def _promql(panel: Panel) -> list[Query]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster.monitoring.dashboards import _cloudwatch as cloudwatch
+from ultracluster.monitoring.dashboards._legend import legend
 from ultracluster.monitoring.dashboards._spec import Dashboard, FsxQuery, Kind, LogsQuery, Panel, Query, Variable
 
 _Json = dict[str, Any]
@@ -31,20 +32,19 @@ _NO_DATA = {
     "type": "special",
     "options": {"match": "null+nan", "result": {"text": "No data", "color": "#4a4d55", "index": 0}},
 }
-_LEGEND = {"calcs": [], "displayMode": "list", "placement": "bottom", "showLegend": False}
 _OPTIONS: Mapping[Kind, _Json] = {
     "stat": {
         "colorMode": "value", "graphMode": "none", "justifyMode": "auto", "orientation": "auto",
         "percentChangeColorMode": "standard", "reduceOptions": {"calcs": ["lastNotNull"]}, "showPercentChange": False,
         "textMode": "auto", "wideLayout": True,
     },
-    "timeseries": {"legend": _LEGEND, "tooltip": {"mode": "multi", "sort": "desc"}},
+    "timeseries": {"tooltip": {"mode": "multi", "sort": "desc"}},
     "table": {
         "cellHeight": "sm", "footer": {"countRows": False, "reducer": [], "show": False}, "frameIndex": 0,
         "showHeader": True, "showTypeIcons": False,
     },
     "state-timeline": {
-        "alignValue": "left", "legend": _LEGEND, "mergeValues": True, "perPage": 64, "rowHeight": 0.9,
+        "alignValue": "left", "mergeValues": True, "perPage": 64, "rowHeight": 0.9,
         "showValue": "never", "tooltip": {"mode": "single", "sort": "asc"},
     },
     "logs": {
@@ -53,6 +53,7 @@ _OPTIONS: Mapping[Kind, _Json] = {
         "wrapLogMessage": True,
     },
 }  # fmt: skip
+_DRAWN: tuple[Kind, ...] = ("timeseries", "state-timeline")
 _CUSTOM: Mapping[Kind, _Json] = {
     "timeseries": {"fillOpacity": 8, "lineWidth": 1, "showPoints": "never"},
     "table": {"align": "auto", "inspect": False},
@@ -206,7 +207,7 @@ def _panel(panel: Panel) -> _Json:
         "description": panel.why,
         "datasource": _SOURCE if isinstance(panel.queries[0], Query) else cloudwatch.SOURCE,
         "fieldConfig": {"defaults": _defaults(panel), "overrides": [_colour(*pair) for pair in panel.colours.items()]},
-        "options": dict(_OPTIONS[panel.kind]),
+        "options": {**_OPTIONS[panel.kind], **({"legend": legend(panel)} if panel.kind in _DRAWN else {})},
         "targets": [
             target
             for ref, query in zip(string.ascii_uppercase, panel.queries, strict=False)
