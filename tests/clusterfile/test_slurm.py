@@ -53,6 +53,7 @@ def test_a_preemptible_queue_enables_preemption_for_itself_only() -> None:
         "PreemptType": "preempt/partition_prio",
         "PreemptMode": "REQUEUE",
         "PreemptParameters": "send_user_signal",
+        "AccountingStorageTRES": "gres/gpu",
     }
     assert {queue.name: queue.settings["PreemptMode"] for queue in cluster.queues} == {
         "cheap": "REQUEUE",
@@ -66,6 +67,16 @@ def test_settings_of_preemption_keep_what_the_file_has() -> None:
     cluster = loads(two(f"{{settings: {settings}, queues: {{cheap: {queue}, tune: {{priority: 2}}}}}}"), "c.yaml")
     assert cluster.slurm_settings["PreemptParameters"] == "youngest_first,send_user_signal"
     assert {queue.name: queue.settings.get("GraceTime") for queue in cluster.queues} == {"cheap": "900", "tune": None}
+
+
+def test_accounting_counts_gpus_where_aws_keeps_it() -> None:
+    def tres(*changes: str) -> str | None:
+        return read(NAME, *changes).slurm_settings.get("AccountingStorageTRES")
+
+    assert tres(NAME) == "gres/gpu"
+    assert tres(slurm("{settings: {AccountingStorageTRES: 'gres/gpu:h100'}}")) == "gres/gpu:h100,gres/gpu"
+    assert tres(slurm("{settings: {AccountingStorageTRES: 'license/a,GRES/gpu'}}")) == "license/a,GRES/gpu"
+    assert tres(slurm("{accounting: false}")) is None
 
 
 def test_a_queue_accepts_every_key() -> None:
@@ -153,7 +164,7 @@ def test_rejects_settings_that_pcs_rejects(text: str, message: str) -> None:
 
 
 def test_accepts_unknown_settings() -> None:
-    assert read(NAME, slurm("{settings: {BrandNewThing: 3}}")).slurm_settings == {"BrandNewThing": "3"}
+    assert read(NAME, slurm("{settings: {BrandNewThing: 3}}")).slurm_settings["BrandNewThing"] == "3"
 
 
 @pytest.mark.parametrize(

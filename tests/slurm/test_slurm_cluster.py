@@ -41,6 +41,7 @@ def test_the_controller_has_rest_api_metrics_accounting_and_preemption(stacks: d
     assert of_health <= result.keys()
     assert {name: value for name, value in result.items() if name not in of_health} == {
         "AccountingStorageEnforce": "associations,limits,qos",
+        "AccountingStorageTRES": "gres/gpu",
         "CommunicationParameters": "enable_http",
         "MetricsType": "metrics/openmetrics",
         "PreemptMode": "REQUEUE",

@@ -168,8 +168,8 @@ class ClusterFile(Section):
 
     @property
     def slurm_settings(self) -> dict[str, str]:
-        """Settings of slurm.conf: those of the file, and those that its queues need."""
-        return _slurm_plan.cluster_settings(self.slurm)
+        """Settings of slurm.conf: those of the file, and those that its queues and accounts need."""
+        return _slurm_plan.cluster_settings(self.slurm, self.node_groups if self.traits.keeps_accounting else ())
 
     @property
     def slurm_metrics(self) -> bool:

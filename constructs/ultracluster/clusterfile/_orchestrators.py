@@ -66,6 +66,7 @@ class OrchestratorTraits:
         default_layout: Network interfaces of a node that names no layout.
         addresses: Addresses of a node whose network interfaces the service creates. By default, those of the layout.
         serves_metrics: The control plane serves metrics.
+        keeps_accounting: The service keeps the accounting database of Slurm.
         log_groups: Prefix of the log groups of its nodes and jobs, with `{name}` for the cluster's; empty: none.
         logs_add_on: Add-on that sends them. By default, the nodes do.
         resume_options: Options of srun for jobs that resume from a checkpoint.
@@ -97,6 +98,7 @@ class OrchestratorTraits:
     default_layout: Callable[[InstanceType], Layout]
     addresses: Callable[[InstanceType], int] | None = None
     serves_metrics: bool = False
+    keeps_accounting: bool = False
     log_groups: str = ""
     logs_add_on: str = ""
     resume_options: tuple[str, ...] = ()
@@ -125,6 +127,7 @@ _SLURM = OrchestratorTraits(
     powers_nodes_off=True,
     default_layout=pcs.default_layout,
     serves_metrics=True,
+    keeps_accounting=True,
     log_groups="/ultracluster/",
     pin="run ultracluster image pin FILE",
 )

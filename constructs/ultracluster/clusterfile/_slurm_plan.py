@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser
 from ultracluster.boot import accounting_script as render
+from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections._slurm import Queue, Slurm
 from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
@@ -32,6 +33,9 @@ QUEUE_KEYS: Mapping[str, str] = {
 # Settings of a queue with QoS, which must be in the accounting database:
 # https://docs.aws.amazon.com/pcs/latest/userguide/slurm-custom-settings-queue.html (read 2026-11-27)
 _QOS_SETTINGS = ("AllowQos", "DenyQos", "QOS")
+# Slurm counts GPUs, limits them and bills them only with it: https://slurm.schedmd.com/slurm.conf.html
+# #OPT_AccountingStorageTRES (read 2026-11-27).
+_GPUS = "gres/gpu"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,16 +115,27 @@ def queue_settings(queue: Queue, *, preempts: bool) -> dict[str, str]:
     return {name: value for name, value in written.items() if value} | queue.settings
 
 
-def cluster_settings(slurm: Slurm) -> dict[str, str]:
+def cluster_settings(slurm: Slurm, groups: Sequence[NodeGroup] = ()) -> dict[str, str]:
     """Return the settings of slurm.conf: those of the file, and those that its queues need.
 
-    `PreemptParameters` is a list, and keeps the entries of the file.
+    `PreemptParameters` and `AccountingStorageTRES` are lists, and keep the entries of the file.
+
+    Args:
+        slurm: The section.
+        groups: Node groups whose GPUs the accounting database counts.
     """
-    if not preempting(slurm):
-        return dict(slurm.settings)
-    entries = [word for word in slurm.settings.get("PreemptParameters", "").split(",") if word]
-    parameters = ",".join(dict.fromkeys([*entries, _SEND_SIGNAL]))
-    return {**_PREEMPTION, **slurm.settings, "PreemptParameters": parameters}
+    settings = {**(_PREEMPTION if preempting(slurm) else {}), **slurm.settings}
+    if preempting(slurm):
+        settings["PreemptParameters"] = _with(slurm.settings.get("PreemptParameters", ""), _SEND_SIGNAL)
+    if slurm.accounting and any(group.gpus for group in groups):
+        settings["AccountingStorageTRES"] = _with(slurm.settings.get("AccountingStorageTRES", ""), _GPUS)
+    return settings
+
+
+def _with(words: str, word: str) -> str:
+    """Return a list of a setting with one more entry, unless it has it."""
+    entries = [entry for entry in words.split(",") if entry]
+    return words if word in map(str.lower, entries) else ",".join([*entries, word])
 
 
 def slurm_time(span: Duration) -> str:

@@ -25,7 +25,15 @@ SLURM_VERSION = "25.11"
 # https://docs.aws.amazon.com/parallelcluster/latest/ug/slurm-prolog-epilog-v3.html (read 2026-11-23)
 _SCHEDULER_PARAMETERS = "nohold_on_prolog_fail"
 # Settings that name what only the accounting database has: https://slurm.schedmd.com/slurm.conf.html (read 2026-11-23).
-_OF_DATABASE = ("accountingstorageenforce", "allowaccounts", "allowqos", "denyaccounts", "denyqos", "qos")
+_OF_DATABASE = (
+    "accountingstorageenforce",
+    "accountingstoragetres",
+    "allowaccounts",
+    "allowqos",
+    "denyaccounts",
+    "denyqos",
+    "qos",
+)
 
 
 def accepted(settings: Mapping[str, str], level: Level, path: Path, notes: list[Note]) -> dict[str, str]:
@@ -60,7 +68,9 @@ def accepted(settings: Mapping[str, str], level: Level, path: Path, notes: list[
 def slurm_settings(cluster: ClusterFile, notes: list[Note]) -> dict[str, object]:
     """Return SlurmSettings."""
     slurm = cluster.slurm
-    settings = accepted(cluster.slurm_settings, "SlurmSettings", ("slurm", "settings"), notes)
+    derived = _of_accounting(cluster)
+    written = {name: value for name, value in cluster.slurm_settings.items() if name not in derived}
+    settings = accepted(written, "SlurmSettings", ("slurm", "settings"), notes)
     if slurm.metrics:
         settings = {**METRICS_SETTINGS, **settings}
     if "SchedulerParameters" in settings:
@@ -75,6 +85,16 @@ def slurm_settings(cluster: ClusterFile, notes: list[Note]) -> dict[str, object]
     }
 
 
+def _of_accounting(cluster: ClusterFile) -> dict[str, str]:
+    """Return the settings of the accounting database that the file does not write."""
+    written = {name.lower() for name in cluster.slurm.settings}
+    return {
+        name: value
+        for name, value in cluster.slurm_settings.items()
+        if name.lower() in _OF_DATABASE and name.lower() not in written
+    }
+
+
 def _version_and_accounting(cluster: ClusterFile) -> Iterator[Note]:
     slurm = cluster.slurm
     if slurm.version != SLURM_VERSION:
@@ -85,8 +105,12 @@ def _version_and_accounting(cluster: ClusterFile) -> Iterator[Note]:
             "has the other",
         )
     if slurm.accounting:
+        settings = "".join(
+            f", and {name}={value} to CustomSlurmSettings" for name, value in _of_accounting(cluster).items()
+        )
         yield Note(
             path=path_of(cluster, "slurm", "accounting"),
             reason="AWS PCS keeps the accounting database itself, and ParallelCluster uses an existing one",
-            fix="create a MySQL database, and add Database with Uri, UserName and PasswordSecretArn to SlurmSettings",
+            fix="create a MySQL database, and add Database with Uri, UserName and PasswordSecretArn to SlurmSettings"
+            f"{settings}",
         )

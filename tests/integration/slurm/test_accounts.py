@@ -9,21 +9,32 @@ from pathlib import Path
 
 import pytest
 
-from support.real_slurm.accounting import RealAccounting
+from support.real_slurm import RealSlurm
 from support.waiting import PATIENCE_SECONDS
+from ultracluster import clusterfile
 from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser, accounting_script, check_accounts
 
+CLUSTER = """\
+name: llama
+region: us-east-2
+zone: use2-az1
+orchestrator: slurm
+nodes:
+  tune: {type: p5.48xlarge, count: 1}
+storage:
+  lustre: {throughput: 20 GB/s}
+"""
 LONG = SlurmQos(name="long", priority=10, options={"MaxJobsPerUser": "4"})
 RESEARCH = SlurmAccount(name="research", fairshare=10)
 TUNING = SlurmAccount(
-    name="tuning", parent="research", fairshare=3, qos=("normal", "long"), options={"GrpTRES": "cpu=64"}
+    name="tuning", parent="research", fairshare=3, qos=("normal", "long"), options={"GrpTRES": "gres/gpu=64"}
 )
 ADA = SlurmUser(name="ada", accounts=("tuning", "research"), admin=True)
 GRACE = SlurmUser(name="grace", accounts=("research",))
 
 
 class Database:
-    """A running slurmdbd, read through sacctmgr."""
+    """The database of a running Slurm, read through sacctmgr."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.environment = environment
@@ -45,7 +56,7 @@ pytestmark = pytest.mark.daemons
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
-    with RealAccounting() as real:
+    with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as real:
         yield Database(real.environment)
 
 
@@ -66,7 +77,7 @@ def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Databa
             "research|grace||1|normal||",
             "research||root|10|normal||",
             "tuning|ada||1|long,normal|normal|",
-            "tuning||research|3|long,normal|normal|cpu=64",
+            "tuning||research|3|long,normal|normal|gres/gpu=64",
         ]
         people = ["ada|tuning|Administrator", "grace|research|None", "root|root|Administrator"]
         assert database.show("user", "format=user,defaultaccount,admin") == people

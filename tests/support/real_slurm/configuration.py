@@ -11,8 +11,8 @@ from ultracluster.clusterfile import ClusterFile
 def as_pcs_has_it(cluster: ClusterFile, *, prolog: Path, epilog: Path) -> str:
     """The lines that decide what jobs get, as they are on AWS PCS.
 
-    Nodes are called GROUP-1, GROUP-2, ...; a queue is a partition over its groups. GresTypes and the gres/* of
-    AccountingStorageTRES follow from the nodes' Gres. PCS runs Slurm with cons_tres. The settings are those that the
+    Nodes are called GROUP-1, GROUP-2, ...; a queue is a partition over its groups. GresTypes follows from the nodes'
+    Gres. PCS runs Slurm with cons_tres. The settings are those that the
     library gives PCS, the ones of the health checks included; only the paths of prolog and epilog are others.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/gres-custom-settings.html, slurm-custom-settings-cluster.html
@@ -24,7 +24,6 @@ def as_pcs_has_it(cluster: ClusterFile, *, prolog: Path, epilog: Path) -> str:
         "SelectType=select/cons_tres",
         "GresTypes=gpu",
         "AccountingStorageType=accounting_storage/slurmdbd",
-        "AccountingStorageTRES=gres/gpu",
         *(f"{name}={value}" for name, value in sorted(settings.items())),
     ]
     for group in cluster.node_groups:
