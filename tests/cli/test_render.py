@@ -161,7 +161,7 @@ def consumer_of(folder: Path, outdir: Path) -> cdk.App:
     return app
 
 
-@pytest.mark.parametrize("example", ["slurm-built-image", "slurm-capacity-block", "slurm-managed-grafana", "eks-mixed"])
+@pytest.mark.parametrize("example", ["slurm-built-image", "slurm-own-vpc", "slurm-managed-grafana", "eks-mixed"])
 def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
     file = ROOT / "examples" / f"{example}.yaml"
     result = RUN.invoke(app, ["render", str(file), "--templates", "--out", str(tmp_path)])

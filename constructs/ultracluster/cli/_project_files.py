@@ -91,11 +91,24 @@ def has_node() -> bool:
 
 
 def cluster_app(
-    cluster: "ClusterFile", outdir: str, *, account: str | None = None, flags: Mapping[str, str] | None = None
+    cluster: "ClusterFile",
+    outdir: str,
+    *,
+    account: str | None = None,
+    flags: Mapping[str, str] | None = None,
+    assets_bucket: str | None = None,
 ) -> "App":
     """Return a CDK app with the stacks of a cluster file and the shipped feature flags.
 
     It reports nothing: warnings are for `check` and `cdk synth`, and a template does not depend on them.
+
+    Args:
+        cluster: Cluster file.
+        outdir: Directory of the assembly.
+        account: AWS account. Default: that of the file.
+        flags: Further context.
+        assets_bucket: Parameter of a template that names the bucket of assets. The templates then need no bootstrapped
+            account. Default: the bucket of the CDK's bootstrap stack.
 
     Raises:
         typer.Exit: If there is no Node.js.
@@ -107,7 +120,19 @@ def cluster_app(
     from ultracluster.stacks import ClusterStacks
 
     context = {**feature_flags(), "@aws-cdk/core:annotationsInValidationReport": False, **(flags or {})}
-    app = cdk.App(context=context, outdir=outdir, analytics_reporting=False, builtin_cloud_formation_validation=False)
+    synthesizer = None
+    if assets_bucket:
+        # With a `$` in the name, the CDK writes Fn::Sub.
+        synthesizer = cdk.DefaultStackSynthesizer(
+            file_assets_bucket_name=f"${{{assets_bucket}}}", generate_bootstrap_version_rule=False
+        )
+    app = cdk.App(
+        context=context,
+        outdir=outdir,
+        analytics_reporting=False,
+        builtin_cloud_formation_validation=False,
+        default_stack_synthesizer=synthesizer,
+    )
     ClusterStacks(app, cluster=cluster, account=account)
     return app
 

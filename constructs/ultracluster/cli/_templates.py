@@ -6,7 +6,6 @@ resources read at run time are written beside the templates; the parameter Asset
 
 import io
 import json
-import re
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 _FOLDER = "templates"
 _BUCKET = "AssetsBucket"
-# Marks the asset bucket's name: no bootstrapped account has this qualifier.
-_QUALIFIER = "rendered"
 # The largest template that an API call takes in its body; a larger one is read from S3, 1 MB at most.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
 _MOST_BYTES_INLINE = 51_200
@@ -32,20 +29,16 @@ _NAMED_IAM = {"RoleName", "PolicyName", "GroupName", "UserName", "InstanceProfil
 def template_files(cluster: "ClusterFile") -> list[RenderedFile]:
     """Templates of a cluster's stacks, the files that they refer to, and an index in the order of deployment."""
     # Strong references are exports, which every tool reads; weak ones are a function of newer releases.
-    flags = {
-        "@aws-cdk/core:defaultCrossStackReferences": "strong",
-        "@aws-cdk/core:bootstrapQualifier": _QUALIFIER,
-    }
+    flags = {"@aws-cdk/core:defaultCrossStackReferences": "strong"}
     with tempfile.TemporaryDirectory() as outdir:
-        # Without an account the bucket's name is an Fn::Sub everywhere.
-        stacks = cluster_app(cluster, outdir, flags=flags).synth().stacks
+        stacks = cluster_app(cluster, outdir, flags=flags, assets_bucket=_BUCKET).synth().stacks
         assets: dict[str, RenderedFile] = {}
         index, files = [], []
         names = {stack.id for stack in stacks}
         for stack in stacks:
-            template = _without_bootstrap(stack.template, cluster.region)
+            template = _with_parameter(stack.template)
             text = json.dumps(template, indent=1) + "\n"
-            of_stack = _assets(Path(outdir), stack.stack_name)
+            of_stack = _assets(Path(outdir), stack.stack_name, text)
             assets |= {file.path: file for file in of_stack}
             path = f"{_FOLDER}/{stack.stack_name}.template.json"
             files.append(RenderedFile(path=path, text=text, what=str(template.get("Description", ""))))
@@ -95,18 +88,13 @@ def _entry(
     }
 
 
-def _without_bootstrap(template: Mapping[str, Any], region: str) -> dict[str, Any]:
-    """The template without the CDK's bootstrap stack: its version check goes, its bucket becomes a parameter."""
-    text = json.dumps({key: value for key, value in template.items() if key != "Rules"})
-    bucket = f"cdk-{_QUALIFIER}-assets-${{AWS::AccountId}}-{region}"
-    has_assets = bucket in text
-    result: dict[str, Any] = json.loads(text.replace(bucket, f"${{{_BUCKET}}}"))
-    parameters = result.pop("Parameters", {})
-    parameters.pop("BootstrapVersion", None)
-    if has_assets:
+def _with_parameter(template: Mapping[str, Any]) -> dict[str, Any]:
+    """The template with the parameter of the bucket, if it refers to that."""
+    result = dict(template)
+    if f"${{{_BUCKET}}}" in json.dumps(template):
         what = "S3 bucket in the Region of the stack that holds the files of assets/"
-        parameters[_BUCKET] = {"Type": "String", "Description": what}
-    return result | ({"Parameters": parameters} if parameters else {})
+        result["Parameters"] = {**template.get("Parameters", {}), _BUCKET: {"Type": "String", "Description": what}}
+    return result
 
 
 def _capabilities(template: Mapping[str, Any]) -> list[str]:
@@ -120,16 +108,17 @@ def _capabilities(template: Mapping[str, Any]) -> list[str]:
     return ["CAPABILITY_NAMED_IAM" if named else "CAPABILITY_IAM"]
 
 
-def _assets(outdir: Path, stack: str) -> list[RenderedFile]:
+def _assets(outdir: Path, stack: str, template: str) -> list[RenderedFile]:
     """Files of a stack, under the keys that its template reads them by."""
     manifest = json.loads((outdir / f"{stack}.assets.json").read_text(encoding="utf-8"))
     files = []
     for asset in manifest["files"].values():
         source = outdir / asset["source"]["path"]
-        if re.search(r"\.template\.json$", source.name):
-            continue
         (destination,) = asset["destinations"].values()
         key = destination["objectKey"]
+        # Stacks of an app with one synthesizer have one manifest, which lists their templates too.
+        if key not in template:
+            continue
         data = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
         files.append(RenderedFile(path=f"{_FOLDER}/assets/{key}", text=data, what=f"Asset of {stack}."))
     return files
