@@ -4,13 +4,14 @@ import ast
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support import ROOT
 from support.job_node import Node
-from support.training import BIN
+from support.training import warm_python
 
 SCRIPTS = ROOT / "constructs/ultracluster"
 START = """\
@@ -52,17 +53,25 @@ sys.exit(1)
 """
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Python that has imported PyTorch, which takes seconds."""
+    with warm_python(tmp_path_factory.mktemp("python"), "import torch") as program:
+        yield program
+
+
 class Job:
     """A job and its starts.
 
     Args:
+        python: Python that runs it.
         directory: Directory of the test.
         text: The program.
         code: Its exit code.
     """
 
-    def __init__(self, directory: Path, text: str, code: int = 1) -> None:
-        self.code = code
+    def __init__(self, python: Path, directory: Path, text: str, code: int = 1) -> None:
+        self.python, self.code = python, code
         (directory / "metrics").mkdir()
         self.program, self.run = directory / "train.py", directory / "run"
         self.program.write_text(text)
@@ -76,7 +85,7 @@ class Job:
         """
         environment = {
             **os.environ,
-            **{"PYTHON": str(BIN / "python"), "RESUME": str(SCRIPTS / "workloads/slurm/resume.sh")},
+            **{"PYTHON": str(self.python), "RESUME": str(SCRIPTS / "workloads/slurm/resume.sh")},
             **{"PROGRESS": str(SCRIPTS / "boot/scripts/ultracluster_progress.sh")},
             **{"RUN_PROGRAM": str(SCRIPTS / "boot/scripts/ultracluster_run.py"), "PROGRAM": str(self.program)},
             **{"RUN": str(self.run), "ULTRACLUSTER_JOB_METRICS": str(self.run.parent / "metrics"), "RANK": "0"},
@@ -89,9 +98,11 @@ class Job:
 
 
 @pytest.mark.parametrize("text", [TORCH, OTHER])
-def test_a_program_that_reports_no_steps_queues_again_after_a_newer_checkpoint_alone(tmp_path: Path, text: str) -> None:
+def test_a_program_that_reports_no_steps_queues_again_after_a_newer_checkpoint_alone(
+    python: Path, tmp_path: Path, text: str
+) -> None:
     """Counted steps go on from the highest one at each start, so the error itself would be progress for ever."""
-    job = Job(tmp_path, text)
+    job = Job(python, tmp_path, text)
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same error, and no newer checkpoint"
 
@@ -108,9 +119,9 @@ os.kill(os.getpid(), 9)
 """
 
 
-def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(tmp_path: Path) -> None:
+def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(python: Path, tmp_path: Path) -> None:
     """Its process looks for checkpoints every half minute only."""
-    job = Job(tmp_path, ENDED, code=137)
+    job = Job(python, tmp_path, ENDED, code=137)
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same end, and no newer checkpoint"
     assert job.starts(restarts=1, saves=True)
@@ -132,21 +143,21 @@ def test_the_script_looks_for_the_same_files_as_the_process() -> None:
 
 @pytest.mark.parametrize(("restarts", "again"), [(2, True), (3, False)])
 def test_a_program_with_checkpoints_elsewhere_queues_again_three_times(
-    tmp_path: Path, restarts: int, again: bool
+    python: Path, tmp_path: Path, restarts: int, again: bool
 ) -> None:
-    assert Job(tmp_path, TORCH).starts(restarts=restarts) is again
+    assert Job(python, tmp_path, TORCH).starts(restarts=restarts) is again
 
 
-def test_a_program_that_fails_before_a_step_does_not_queue_again(tmp_path: Path) -> None:
-    assert not Job(tmp_path, OTHER).starts()
+def test_a_program_that_fails_before_a_step_does_not_queue_again(python: Path, tmp_path: Path) -> None:
+    assert not Job(python, tmp_path, OTHER).starts()
 
 
 @pytest.mark.parametrize(("earlier", "again"), [(1, True), (3, False)])
 def test_reported_steps_are_progress_after_a_start_that_ended_before_its_program_reported(
-    tmp_path: Path, earlier: int, again: bool
+    python: Path, tmp_path: Path, earlier: int, again: bool
 ) -> None:
     """A node that is lost while programs start leaves the time of a checkpoint in the state."""
-    job = Job(tmp_path, REPORTS)
+    job = Job(python, tmp_path, REPORTS)
     job.run.mkdir()
     (job.run / "ultracluster-job.json").write_text(f'{{"step": {earlier}, "checkpoint": 1795000000}}')
     assert job.starts() is again
