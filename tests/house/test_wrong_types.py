@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks_v2
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
@@ -18,6 +19,7 @@ from support.contracts.eks import control_plane
 from support.contracts.storage import association, lustre
 from ultracluster import boot, clusterfile, compute, eks, hyperpod, network, observability, slurm, storage
 from ultracluster.catalogue.ec2 import Interface
+from ultracluster.planning._types import type_errors
 from ultracluster.rules import Refusal
 
 ROWS = rows()
@@ -299,3 +301,11 @@ def test_every_eks_construct_takes_a_cluster_of_the_cdk_and_of_the_library() -> 
     hints = {name: hint for name, hint in hints.items() if hint is not clusterfile.ClusterFile}
     assert len(hints) == 6
     assert set(hints.values()) == {eks_v2.ICluster | eks.IEksCluster}
+    # The classes of the CDK lack a member of the interface that they declare: `kubectl_provider_options`.
+    stack = cdk.Stack(cdk.App(), "Stack")
+    place: Any = {"version": eks_v2.KubernetesVersion.of("1.35"), "vpc": ec2.Vpc(stack, "Vpc", max_azs=1)}
+    no_nodes = eks_v2.DefaultCapacityType.AUTOMODE
+    created = eks_v2.Cluster(stack, "Cluster", **place, default_capacity_type=no_nodes)
+    on_ec2 = eks_v2.CoreDnsComputeType.EC2
+    on_fargate = eks_v2.FargateCluster(stack, "Fargate", **place, core_dns_compute_type=on_ec2)
+    assert all(type_errors(eks.EksNodeGroup.__init__, {"cluster": each}) == [] for each in (created, on_fargate))

@@ -281,8 +281,13 @@ def _validated(expected: str, fits: Callable[[object], bool]) -> Any:
 
 
 def _has_members(protocol: type, value: object) -> bool:
-    """Return True for a value with the members of an interface of the CDK, which `isinstance` cannot check."""
-    return not isinstance(value, (*_PLAIN, type)) and all(_has(value, name) for name in dir(protocol) if name[0] != "_")
+    """Return True for a value that implements an interface of the CDK, which `isinstance` cannot check."""
+    # A class of the CDK may lack optional members of an interface that it declares, as eks_v2.Cluster does.
+    declared: Sequence[type] = getattr(type(value), "__jsii_ifaces__", ())
+    return not isinstance(value, (*_PLAIN, type)) and (
+        any(protocol in each.__mro__ for each in declared)
+        or all(_has(value, name) for name in dir(protocol) if name[0] != "_")
+    )
 
 
 def _has(value: object, member: str) -> bool:
