@@ -67,6 +67,7 @@ def node(tmp_path: Path) -> Node:
 def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_overrides(node: Node) -> None:
     node.provide("torchrun")
     settings = {"tensor_parallel": "8", "pipeline_parallel": "2", "checkpoint_steps": "50", "data": "/fsx/tokens"}
+    settings["checkpoints_kept"] = "3"
     (text,) = rendered("slurm-512-gpus", "megatron", nodes="4", recipe="llama3_8b_pretrain_config", **settings)
     for arguments in ([], ["qwen3_32b_pretrain_config", "train.train_iters=5"]):
         done = node.run_text(text, *arguments, nodes=4, IMAGE="", RUN=f"{node.directory}/run")
@@ -88,6 +89,7 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
         "dataset.blend=[[/fsx/tokens],null]",
         f"checkpoint.save={node.directory}/run",
         f"checkpoint.load={node.directory}/run",
+        "checkpoint.most_recent_k=3",
         "train.exit_signal_handler=true",
     ]
     assert other[-1] == "train.train_iters=5"
@@ -105,8 +107,9 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
     [
         ("torchtitan", {"tensor_parallel": "8", "checkpoint_steps": "50", "data": "/fsx/t"},
          ["ultracluster_titan.py", "llama3_8b", "--parallelism.tensor_parallel_degree=8", "--checkpoint.interval=50",
-          "--dataloader.dataset_path=/fsx/t", "--dump_folder=RUN"]),
-        ("torchtitan", {"recipe": "llama3_70b"}, ["ultracluster_titan.py", "llama3_70b", "--dump_folder=RUN"]),
+          "--dataloader.dataset_path=/fsx/t", "--dump_folder=RUN", "--checkpoint.keep_latest_k=2"]),
+        ("torchtitan", {"recipe": "llama3_70b", "checkpoints_kept": "4"},
+         ["ultracluster_titan.py", "llama3_70b", "--dump_folder=RUN", "--checkpoint.keep_latest_k=4"]),
         ("finetune", {}, ["ultracluster_finetune.py"]),
         ("finetune", {"model": "/fsx/m", "data": "/fsx/s"},
          ["ultracluster_finetune.py", "--model", "/fsx/m", "--data", "/fsx/s"]),
@@ -141,7 +144,8 @@ def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> N
         r"0: \S+:77 0/2 TERM python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml ", first
     )
     assert re.match(r"1: \S+:77 1/2 TERM ", second)
-    for option in ("model_name=llama3.1-8b", "ici_tensor_parallelism=4", f"base_output_directory={node.directory}/run"):
+    for option in ("model_name=llama3.1-8b", "ici_tensor_parallelism=4", f"base_output_directory={node.directory}/run",
+                   "max_num_checkpoints_to_keep=2"):  # fmt: skip
         assert f" {option} " in first
     assert first.endswith(" steps=9")
     # Else each node has a copy of the model, of which the check of its memory assumes one for all.

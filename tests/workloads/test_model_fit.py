@@ -11,6 +11,7 @@ import yaml  # type: ignore[import-untyped]  # no stubs
 from support import ROOT
 from ultracluster import workloads
 from ultracluster.clusterfile import ClusterFile, load, loads
+from ultracluster.planning.lustre import CHECKPOINTS_KEPT
 from ultracluster.planning.workload import Assumptions, Model, checkpoint_seconds, plan_inference, plan_training
 from ultracluster.rules import Refusal
 
@@ -225,8 +226,20 @@ def test_settings_of_a_plan_are_those_of_the_job() -> None:
 def test_rejects_checkpoints_for_which_the_file_system_has_no_room() -> None:
     text = (ROOT / "examples/slurm-512-gpus.yaml").read_text()
     small = loads(text.replace("{throughput: 40 GB/s}", "{capacity: 1.2 TiB}"), "x")
-    with pytest.raises(Refusal, match=r"2 checkpoints of 5,281 GiB x 1.2 = .* GiB, and the file .*TiB \[job-checkpoi"):
+    with pytest.raises(Refusal, match=r"2 checkpoints and a new one, 3 x 5,281 GiB x 1.2 = .* \[job-checkpoi"):
         files(small, "megatron", parameters="405B")
+    few = {"parameters": "8B", "recipe": "llama3_8b_pretrain_config"}
+    assert files(small, "megatron", **few)
+    with pytest.raises(Refusal, match=r"99 checkpoints and a new one, 100 x 104 GiB x 1.2 = .* \[job-checkpoints"):
+        files(small, "megatron", **few, checkpoints_kept="99")
+    with pytest.raises(Refusal, match=r"checkpoints_kept, .*, at least 2, got 1 \[workload\]"):
+        files(small, "megatron", **few, checkpoints_kept="1")
+
+
+def test_all_programs_keep_as_many_checkpoints() -> None:
+    for name in ("train", "finetune"):
+        text = (ROOT / f"constructs/ultracluster/boot/scripts/ultracluster_{name}.py").read_text()
+        assert f'"--keep", type=int, default={CHECKPOINTS_KEPT},' in text
 
 
 def test_a_job_whose_data_is_missing_ends_before_its_nodes_work(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import subprocess
 import tarfile
 from pathlib import Path
@@ -133,11 +134,18 @@ def main(config):
         said.write(json.dumps({{"missing": missing, **chosen}}, default=list) + "\\n")
     steps = os.environ.get("STEPS")
     if steps:
-        pathlib.Path(os.environ["CHECKPOINT_REQUEST"]).touch()
         newest = pathlib.Path(config.trainer.default_local_dir, "latest_checkpointed_iteration.txt")
-        newest.write_text(steps)
-        newest.touch()
         import time
+        for step in ("5", steps):
+            folder = newest.parent / f"global_step_{{step}}"
+            (folder / "actor").mkdir(parents=True)
+            time.sleep(0.3)
+            (folder / "data.pt").touch()
+            newest.write_text(step)
+            while step != steps and (newest.parent / "global_step_2").exists():
+                time.sleep(0.05)
+            pathlib.Path(os.environ["CHECKPOINT_REQUEST"]).touch()
+        newest.touch()
         time.sleep(60)
 
 main()
@@ -156,6 +164,8 @@ EXPECTED = {
     "trainer.logger": ["console"],
     "trainer.n_gpus_per_node": 8,
     "trainer.save_freq": 4,
+    "trainer.max_actor_ckpt_to_keep": 2,
+    "trainer.max_critic_ckpt_to_keep": 2,
     "trainer.resume_mode": "auto",
 }
 GIVEN = {"data": "/fsx/d", "model": "/fsx/m", "sequence": "20480", "checkpoint_steps": "4"}
@@ -224,6 +234,34 @@ def test_a_request_ends_verl_at_its_next_checkpoint_and_the_job_is_queued_again(
     node.provide("python3", VERL.format(python=ROOT / ".venv-hyperpod/bin/python"))
     (text,) = rendered("slurm-512-gpus", "rl", nodes="1", **GIVEN)
     text = text.replace('"${RUN:-/fsx/', f'"${{RUN:-{node.directory}/fsx/')
+    # Earlier starts left these: two are incomplete, and after number 4 no start wrote its number.
+    run = node.directory / "fsx/ana/rl/7"
+    for step in (1, 2, 3, 4):
+        (run / f"global_step_{step}/actor").mkdir(parents=True)
+    for step in (1, 2, 3):
+        (run / f"global_step_{step}/data.pt").touch()
+    (run / "latest_checkpointed_iteration.txt").write_text("3")
     # As most users submit it: a RUN that is in the environment would reach the nodes by itself.
     done = node.run_text(text, nodes=1, IMAGE="", REPORT="no", KEYS="trainer.nnodes", STEPS="8", RUN=None)
     assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in run.glob("global_step_*")) == [f"global_step_{step}" for step in (3, 5, 8)]
+
+
+def test_verl_has_the_time_of_a_request_for_its_next_checkpoint(tmp_path: Path) -> None:
+    text = (ROOT / "constructs/ultracluster/workloads/loads/verl.sh").read_text()
+    (tmp_path / "request").touch()
+    clock = 'slept=0; sleep() { slept=$((slept + $1)); }; kill() { echo "$slept"; }'
+    given = {"CHECKPOINT_REQUEST": str(tmp_path / "request"), "ULTRACLUSTER_CHECKPOINTS": str(tmp_path)}
+    for seconds in (300, 1200):
+        environment = {"PATH": os.environ["PATH"], **given, "request_seconds": str(seconds)}
+        command = ["bash", "-c", f"{text}\n{clock}\nstop_at_request 1 2"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.stdout == f"{seconds - 60}\n", done.stderr
+    (job,) = rendered("slurm-512-gpus", "rl", nodes="2", parameters="70B", data="/fsx/d", model="/fsx/m")
+    (pod,) = pods(rendered("eks-512-gpus", "rl", nodes="2", parameters="70B")[0])
+    (seconds,) = (item["value"] for item in pod["containers"][0]["env"] if item["name"] == "request_seconds")
+    assert pod["terminationGracePeriodSeconds"] == int(seconds) > 300
+    assert f"\nrequest_seconds={seconds}\n" in job
+    assert f"--signal=B:USR1@{seconds}\n" in job
+    # Its interval is not that of a program which writes one at each planned end.
+    assert "\ncheckpoint_seconds=1800\n" in job

@@ -10,6 +10,8 @@ from ultracluster.workloads._workload import Settings
 
 #: Settings that divide a model over GPUs.
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+#: Settings of checkpoints.
+CHECKPOINTS = ("checkpoint_steps", "checkpoints_kept")
 #: Further settings of a layout.
 LAYOUT = ("layers", "virtual_stages", "micro_batch", "recompute", "sharding")
 _FINE_TUNES = re.compile("sft|peft|finetune")
@@ -21,7 +23,8 @@ class Framework:
 
     Args:
         degrees: Option of each degree of parallelism, which ends where its value follows.
-        checkpoints: Options of the checkpoints, with `{run}` for their directory.
+        checkpoints: Options of the checkpoints, with `{run}` for their directory, and `{kept}`, how many are kept: by
+            default, frameworks keep ten or all.
         interval: Option of the steps between two checkpoints, which ends where its value follows.
         data: Options of the data, with `{data}`.
         model: Options of the directory of the model, with `{model}`.
@@ -94,6 +97,7 @@ class Framework:
             "{data}": given.data,
             "{model}": given.model,
             "{run}": run,
+            "{kept}": str(given.checkpoints_kept),
         }
         return [_filled(option, values) for option in options]
 
@@ -116,7 +120,12 @@ MEGATRON_BRIDGE = Framework(
             "expert_parallel": "model.expert_model_parallel_size=",
         }
     ),
-    checkpoints=("checkpoint.save={run}", "checkpoint.load={run}", "train.exit_signal_handler=true"),
+    checkpoints=(
+        "checkpoint.save={run}",
+        "checkpoint.load={run}",
+        "checkpoint.most_recent_k={kept}",
+        "train.exit_signal_handler=true",
+    ),
     interval="checkpoint.save_interval=",
     data=("--dataset=llm-pretrain", "dataset.blend=[[{data}],null]"),
     tensor=("model.sequence_parallel=true",),
@@ -156,7 +165,12 @@ MAX_TEXT = Framework(
         }
     ),
     # The last one: else a signal ends the training without a checkpoint, with exit code 0.
-    checkpoints=("base_output_directory={run}", "enable_checkpointing=true", "enable_autocheckpoint=true"),
+    checkpoints=(
+        "base_output_directory={run}",
+        "enable_checkpointing=true",
+        "max_num_checkpoints_to_keep={kept}",
+        "enable_autocheckpoint=true",
+    ),
     interval="checkpoint_period=",
     data=("dataset_type=grain", "grain_train_files={data}/*.array_record*"),
     recompute=("remat_policy=full",),
@@ -169,7 +183,7 @@ MAX_TEXT = Framework(
 #: https://github.com/pytorch/torchtitan (0.3.0 on PyPI), torchtitan/config/configs.py (read 2026-11-25)
 TITAN = Framework(
     degrees=MappingProxyType({name: f"--parallelism.{name}_degree=" for name in DEGREES}),
-    checkpoints=("--dump_folder={run}",),
+    checkpoints=("--dump_folder={run}", "--checkpoint.keep_latest_k={kept}"),
     interval="--checkpoint.interval=",
     data=("--dataloader.dataset_path={data}",),
     # Each stage needs a part of the batch: torch/distributed/pipelining/schedules.py.
@@ -180,7 +194,12 @@ TITAN = Framework(
 #: verl 0.9.1 on PyPI, verl/trainer/config/ppo_trainer.yaml (read 2026-11-26), which writes no checkpoints by default.
 VERL_TRAINER = Framework(
     degrees=MappingProxyType({}),
-    checkpoints=("trainer.default_local_dir={run}", "trainer.resume_mode=auto"),
+    checkpoints=(
+        "trainer.default_local_dir={run}",
+        "trainer.resume_mode=auto",
+        "trainer.max_actor_ckpt_to_keep={kept}",
+        "trainer.max_critic_ckpt_to_keep={kept}",
+    ),
     interval="trainer.save_freq=",
     data=("data.train_files={data}/train.parquet", "data.val_files={data}/test.parquet"),
     model=("actor_rollout_ref.model.path={model}",),

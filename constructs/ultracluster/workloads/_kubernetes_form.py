@@ -8,6 +8,7 @@ from ultracluster.catalogue.ec2 import nccl_figure, nccl_nodes
 from ultracluster.kubernetes import PYTHON, Object, Platform, PlatformNodes, Team
 from ultracluster.workloads._checkpointless import checkpointless_job, checkpointless_nodes, runs_checkpointless
 from ultracluster.workloads._containers import CONTAINERS, container_tag
+from ultracluster.workloads._frameworks import CHECKPOINTS
 from ultracluster.workloads._images import FINETUNE, VERL, ContainerImage, image_on
 from ultracluster.workloads._kubernetes_gang import job_set, train_job
 from ultracluster.workloads._kubernetes_health import dcgm_check, nccl_check
@@ -172,7 +173,7 @@ RL = KubernetesForm(
     title=lambda group, nodes: f"reinforcement learning with veRL on {gpus_of(group, nodes)}",
     objects=rl_job,
     nodes=rl_nodes,
-    settings=(*_GANG, "rollout", "data", "model", "checkpoint_steps", "gate", "name"),
+    settings=(*_GANG, "rollout", "data", "model", *CHECKPOINTS, "gate", "name"),
     image=VERL,
     container="verl",
     writes=True,

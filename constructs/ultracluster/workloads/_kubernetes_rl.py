@@ -36,6 +36,7 @@ def rl_job(platform: Platform, group: PlatformNodes, team: Team, given: Settings
         "gpus_per_node": str(group.instance_type.gpus),
         "head": first_pod(name_of(_KIND, group, given)),
         "reporter": REPORTER,
+        "request_seconds": str(given.request_seconds),
         "rollout_nodes": str(given.rollout or 0),
     }
     if not given.image:

@@ -93,6 +93,9 @@ def validated(workload: Workload, form: Form, room: Room, given: Mapping[str, st
     for key, allowed in CHOICES.items():
         if key in texts and texts[key] not in allowed:
             raise refused(f"{key} must be {', '.join(allowed[:-1])} or {allowed[-1]}, got {texts[key]!r}")
+    if numbers.get("checkpoints_kept", 2) < 2:
+        # torchtitan refuses 1; others would delete the last complete one while a new one is incomplete.
+        raise refused(f"checkpoints_kept, the {SETTINGS['checkpoints_kept']}, got {given['checkpoints_kept']}")
     errors = [
         message for key in ("model", "program", "data") for message in _not_mounted(key, given.get(key, ""), room)
     ]

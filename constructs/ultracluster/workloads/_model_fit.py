@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 _MEMORY = error("job-memory", "The model of a job must fit into the memory of its GPUs.")
 _CHECKPOINTS = error("job-checkpoints", "The checkpoints of a job must fit on its file system.")
 _READY = error("job-ready", "A server must load its model before Kueue evicts it.")
-# The current one, and the last complete one; with room, for a full file system truncates a checkpoint.
-_KEPT, _ROOM = 2, 1.2
+# Seconds between two checkpoints of a program that loses the steps since its last one at each planned end. It is more,
+# if checkpoints would take more than this share of the time.
+_OFTEN, _SHARE = 1800, 0.05
+# A full file system truncates a checkpoint.
+_ROOM = 1.2
 _GIB = 1 << 30
 # Figures of a plan that this does not read depend on the tokens.
 _TOKENS_PER_PARAMETER = 20
@@ -77,7 +80,7 @@ def fitted(
         plan = _training(model, record, trains, given, holds, stall)
     except ValueError as refusal:
         return given, [_MEMORY(str(refusal))]
-    errors = _too_full(size, lustre)
+    errors = _too_full(size, lustre, given.checkpoints_kept)
     return _with_plan(workload, form, given, plan), errors
 
 
@@ -177,11 +180,14 @@ def _training(
 
 def _with_plan(workload: Workload, form: Form, given: Settings, plan: "Plan") -> Settings:
     """Return the settings with the interval of the plan, and with its degrees if none is given."""
-    seconds = given.checkpoint_seconds or round(plan.checkpoint_interval_seconds)
+    interval, stall = plan.checkpoint_interval_seconds, plan.number("checkpoint_stall_seconds")
+    if not workload.answers:
+        interval = min(interval, max(_OFTEN, stall / _SHARE))
+    seconds = given.checkpoint_seconds or round(interval)
     more: dict[str, Any] = {"checkpoint_seconds": seconds}
     more |= {"recompute": "full"} if "full recomputation" in str(plan["layout"].value) else {}
     # A step, and a checkpoint, with room; in whole minutes.
-    needed = plan.number("step_seconds") + _ROOM * plan.number("checkpoint_stall_seconds")
+    needed = plan.number("step_seconds") + _ROOM * stall
     more["request_seconds"] = max(given.request_seconds, 60 * ceil(needed / 60))
     if "checkpoint_steps" in form.settings:
         steps = max(1, round(seconds / plan.number("step_seconds")))
@@ -202,11 +208,13 @@ def _batch(given: Settings, plan: "Plan") -> Fraction:
     return Fraction(micro * max(1, round(sequences / micro)), replica)
 
 
-def _too_full(size: int, lustre: LustreSpec | None) -> list[Message]:
-    needed, has = round(_KEPT * size * _ROOM), (lustre.capacity_gib or 0) * _GIB if lustre else 0
+def _too_full(size: int, lustre: LustreSpec | None, kept: int) -> list[Message]:
+    # Frameworks delete an old checkpoint once the new one is complete.
+    most = kept + 1
+    needed, has = round(most * size * _ROOM), (lustre.capacity_gib or 0) * _GIB if lustre else 0
     if not has or needed <= has:
         return []
-    text = f"{_KEPT} checkpoints of {size / _GIB:,.0f} GiB x {_ROOM} = {needed / _GIB:,.0f} GiB"
+    text = f"{kept} checkpoints and a new one, {most} x {size / _GIB:,.0f} GiB x {_ROOM} = {needed / _GIB:,.0f} GiB"
     return [
         _CHECKPOINTS(
             f"{text}, and the file system has {has / _GIB:,.0f} GiB: set storage.lustre.capacity to at least "

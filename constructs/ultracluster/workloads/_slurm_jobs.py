@@ -224,6 +224,7 @@ def _numbers(queue: QueueShape, body: str, job: _Job, image: ContainerImage | No
         "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
         "gate": given.gate or _gate(job.form),
         "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
+        "request_seconds": given.request_seconds,
         "prefill_nodes": given.prefill or max(1, job.nodes // 2),
         "rollout": given.rollout or 0,
         "parts": _array(image.packages) if image else "()",

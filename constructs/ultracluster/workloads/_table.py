@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ultracluster.workloads._frameworks import SGLANG_OPTIONS, VERL_TRAINER, VLLM_OPTIONS
+from ultracluster.workloads._frameworks import CHECKPOINTS, SGLANG_OPTIONS, VERL_TRAINER, VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, FINETUNE, NCCL_TESTS, PYTORCH, SGLANG, VERL, VLLM
 from ultracluster.workloads._kubernetes_disaggregated import DISAGGREGATED
 from ultracluster.workloads._kubernetes_form import (
@@ -103,6 +103,7 @@ _ROWS = (
         needs="2 nodes, or one segment of an UltraServer; data and model",
         holds="sharded",
         fp8=False,
+        answers=False,
         forms=(
             SlurmForm(
                 file="rl.sbatch",
@@ -123,7 +124,7 @@ _ROWS = (
                 on_shared=True,
                 framework=VERL_TRAINER,
                 cache=True,
-                settings=(*_SCALED, "rollout", "data", "model", "checkpoint_steps", "gate"),
+                settings=(*_SCALED, "rollout", "data", "model", *CHECKPOINTS, "gate"),
             ),
             RL,
         ),

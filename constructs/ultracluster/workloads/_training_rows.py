@@ -1,12 +1,12 @@
 """Training with frameworks of others: torchtitan, Megatron Bridge and MaxText."""
 
-from ultracluster.workloads._frameworks import DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._frameworks import CHECKPOINTS, DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, MEGATRON_SET, TITAN_JOB, TITAN_SET
 from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", "checkpoint_steps", "gate")
+_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", *CHECKPOINTS, "gate")
 
 #: Rows of the table of workloads.
 TRAINING = (

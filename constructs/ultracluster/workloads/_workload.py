@@ -6,6 +6,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from ultracluster.planning.lustre import CHECKPOINTS_KEPT
+
 #: Families of orchestrators that share their job files.
 Family = Literal["slurm", "kubernetes"]
 #: Part of a model that a GPU holds: what the degrees of parallelism leave it, its shard of parameters and optimizer
@@ -34,6 +36,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "sharding": "state that replicas share: optimizer, or all with FSDP",
         "checkpoint_steps": "steps between two checkpoints",
         "checkpoint_seconds": "seconds between two checkpoints",
+        "checkpoints_kept": "newest checkpoints that are kept, at least 2",
         "parameters": "parameters of the model, such as 70B: it must fit",
         "active_parameters": "parameters that a token uses, of a mixture of experts",
         "layers": "layers of the model, by default those of Llama 3 at its size",
@@ -105,6 +108,7 @@ class Workload:
         tensor: GPUs of a tensor-parallel group of its default recipe.
         own_stages: Beginnings of recipes whose layers have stages of their own, because they do not divide.
         by_time: Whether its program writes checkpoints by the clock, so that it needs no number of steps.
+        answers: False if its program writes no checkpoint at a request, and loses the steps since its last one.
     """
 
     name: str
@@ -118,6 +122,7 @@ class Workload:
     tensor: int = 1
     own_stages: tuple[str, ...] = ()
     by_time: bool = False
+    answers: bool = True
 
     def runs_on(self, gpus: int) -> bool:
         """Return whether its default recipe runs on nodes with this many GPUs."""
@@ -148,6 +153,7 @@ class Settings:
         checkpoint_steps: Steps between two checkpoints. By default, those of the plan, or without a size of the model
             those of the framework.
         checkpoint_seconds: Seconds between two checkpoints. By default, those of the plan.
+        checkpoints_kept: Complete checkpoints that the framework keeps, at least 2: the newest one may be incomplete.
         recompute: Activations that the backward pass computes again. By default, all if the plan needs it.
         batch: Sequences of a step for each GPU, of the plan. By default, those of the recipe.
         request_seconds: Seconds before its end at which a job gets the request to write a checkpoint: more than the
@@ -182,6 +188,7 @@ class Settings:
     sharding: Literal["optimizer", "all"] = "optimizer"
     checkpoint_steps: int | None = None
     checkpoint_seconds: int | None = None
+    checkpoints_kept: int = CHECKPOINTS_KEPT
     recompute: Literal["auto", "full"] = "auto"
     batch: Fraction | None = None
     request_seconds: int = 300

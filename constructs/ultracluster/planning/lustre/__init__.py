@@ -15,6 +15,7 @@ from ultracluster.planning.lustre._check import LUSTRE_BACKUPS as LUSTRE_BACKUPS
 from ultracluster.planning.lustre._check import LUSTRE_SOLD as LUSTRE_SOLD
 from ultracluster.planning.lustre._check import check_capacity as check_capacity
 from ultracluster.planning.lustre._check import check_lustre as check_lustre
+from ultracluster.planning.lustre._checkpoints import CHECKPOINTS_KEPT as CHECKPOINTS_KEPT
 from ultracluster.planning.lustre._checkpoints import Checkpoint as Checkpoint
 from ultracluster.planning.lustre._checkpoints import CheckpointTimes as CheckpointTimes
 from ultracluster.planning.lustre._checkpoints import checkpoint_bytes as checkpoint_bytes

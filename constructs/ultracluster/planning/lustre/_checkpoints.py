@@ -14,6 +14,8 @@ from ultracluster.planning.lustre._spec import LustreSpec
 # weights in bf16) or 16 (all). Examples of AWS report 12.1 for a 70B model and 10 to 14.7 for a 14B one,
 # https://github.com/awslabs/awsome-distributed-ai (read 2026-11-20).
 BYTES_PER_PARAMETER = 14
+#: Complete checkpoints that job files keep: the newest one, and the one before, if the newest cannot be read.
+CHECKPOINTS_KEPT = 2
 
 _MB = 1_000_000
 _GIB = 1 << 30

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
-from ultracluster.planning.lustre import checkpoint_bytes
+from ultracluster.planning.lustre import CHECKPOINTS_KEPT, checkpoint_bytes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,7 +17,7 @@ class Assumptions:
         recovery_seconds: From a failure until the job computes again. Default: 660, in a range of 300 to 1,800.
         checkpoint_bytes_per_parameter: Bytes of a checkpoint for each parameter. Default: 14.
         checkpoint_stall_seconds: Seconds that the job waits for a checkpoint. Default: 60.
-        checkpoints_kept: Checkpoints on the file system.
+        checkpoints_kept: Complete checkpoints on the file system, which has room for another one. Default: 2.
         dataset_bytes_per_token: Bytes of a token on the file system.
         repair_days: Days until a failed node is replaced by EC2 or the reservation.
         memory_reserve: Share of GPU memory for CUDA, NCCL and fragmentation.
@@ -38,7 +38,7 @@ class Assumptions:
     recovery_seconds: float = RECOVERY_SECONDS.expected
     checkpoint_bytes_per_parameter: float = 14
     checkpoint_stall_seconds: float = 60
-    checkpoints_kept: int = 2
+    checkpoints_kept: int = CHECKPOINTS_KEPT
     dataset_bytes_per_token: float = 4
     repair_days: float = 1
     memory_reserve: float = 0.1

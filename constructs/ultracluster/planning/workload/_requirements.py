@@ -102,11 +102,12 @@ def add_file_system(
     sheet: Sheet, record: InstanceType, nodes: int, size: int, dataset: float, assumptions: Assumptions
 ) -> LustrePlan | None:
     """Add the file system that takes a checkpoint within the stall, and return its plan."""
-    held = Checkpoint(
-        size_bytes=size, stall_seconds=assumptions.checkpoint_stall_seconds, kept=assumptions.checkpoints_kept
-    )
-    capacity = round((assumptions.checkpoints_kept * size * _HEADROOM + dataset) / _GIB) + 1
-    sheet.add("file_system_bytes", capacity * _GIB, "bytes", "checkpoints_kept * checkpoint_bytes * 1.2 + dataset")
+    # Frameworks delete an old checkpoint once the new one is complete.
+    most = assumptions.checkpoints_kept + 1
+    held = Checkpoint(size_bytes=size, stall_seconds=assumptions.checkpoint_stall_seconds, kept=most)
+    capacity = round((most * size * _HEADROOM + dataset) / _GIB) + 1
+    needed = "(checkpoints_kept + 1) * checkpoint_bytes * 1.2 + dataset"
+    sheet.add("file_system_bytes", capacity * _GIB, "bytes", needed)
     sheet.add("checkpoint_bytes_per_second", size / assumptions.checkpoint_stall_seconds, "bytes/s",
               "checkpoint_bytes / checkpoint_stall_seconds")  # fmt: skip
     plan = None

@@ -16,7 +16,8 @@ node() {
     until [ "$(ray list nodes --format=json --filter=state=ALIVE --limit=10000 | grep -c '"node_id"')" -ge "${nodes:?}" ]; do
         sleep 2
     done
-    local code=0 module=verl.trainer.main_ppo split=() training=$((nodes - ${rollout_nodes:-0})) gpus batch trainer watch
+    local code=0 module=verl.trainer.main_ppo split=() training=$((nodes - ${rollout_nodes:-0})) gpus batch trainer watch option
+    local kept=""
     gpus=$((training * gpus_per_node))
     # veRL ends at its first update if the GPUs that train do not divide the answers of a mini-batch. Its defaults, 256
     # prompts with 8 answers each here, fit powers of two: veRL 0.9.1, verl/workers/engine_workers.py (read 2026-11-27).
@@ -31,6 +32,10 @@ print(find("verl").submodule_search_locations[0])')/trainer/config]"
             actor_rollout_ref.hybrid_engine=False rollout.nnodes="$rollout_nodes" rollout.n_gpus_per_node="$gpus_per_node"
         )
     fi
+    for option in "$@"; do
+        case $option in trainer.max_actor_ckpt_to_keep=*) kept=${option#*=} ;; esac
+    done
+    remove_old "$kept" 0
     # GRPO, which needs no critic, with batches by their tokens: veRL has no default for either.
     python3 ${reporter:+"$reporter"} -m "$module" algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm \
         actor_rollout_ref.rollout.n=8 actor_rollout_ref.actor.use_dynamic_bsz=True data.filter_overlong_prompts=True \
@@ -38,7 +43,7 @@ print(find("verl").submodule_search_locations[0])')/trainer/config]"
         actor_rollout_ref.rollout.tensor_model_parallel_size="$((gpus_per_node > 1 ? 2 : 1))" 'trainer.logger=[console]' \
         trainer.nnodes="$training" trainer.n_gpus_per_node="$gpus_per_node" "${split[@]}" "$@" &
     trainer=$!
-    stop_at_request "$trainer" &>/dev/null &
+    stop_at_request "$trainer" "$kept" &>/dev/null &
     watch=$!
     wait "$trainer" || code=$?
     kill "$watch" 2>/dev/null
@@ -52,11 +57,33 @@ joined() {
     ray status --address="${head:?}:6379" &>/dev/null
 }
 
-# veRL answers no request: end it at its first checkpoint after one, or 90 s later. It continues from its newest checkpoint.
+# veRL lists its checkpoints in memory, and keeps all of earlier starts. Keep the newest complete ones, and that from which
+# it continues. Its data.pt comes last: veRL 0.9.1, verl/trainer/ppo/v1/trainer_base.py (read 2026-11-27).
+# shellcheck disable=SC2329  # the first node runs it
+remove_old() {
+    local kept=$1 running=$2 newest step path number=0
+    newest=$(cat "${ULTRACLUSTER_CHECKPOINTS:?}/latest_checkpointed_iteration.txt" 2>/dev/null)
+    [[ $kept =~ ^[1-9][0-9]*$ && $newest =~ ^[0-9]+$ ]] || return 0
+    while read -r step; do
+        path=$ULTRACLUSTER_CHECKPOINTS/global_step_$step
+        # Being written.
+        [ "$running" -eq 0 ] || [ "$step" -le "$newest" ] || continue
+        if [ -d "$path/actor" ] && [ -e "$path/data.pt" ] && [ "$((number += 1))" -le "$kept" ]; then continue; fi
+        [ "$step" -eq "$newest" ] || rm -rf "$path"
+    done < <(find "$ULTRACLUSTER_CHECKPOINTS" -maxdepth 1 -name 'global_step_*' | sed -n 's/.*_\([0-9]*\)$/\1/p' | sort -rn)
+}
+
+# veRL answers no request: end it at its first checkpoint after one, or a minute before the job has to end. It continues
+# from its newest checkpoint.
 # shellcheck disable=SC2329  # the first node runs it
 stop_at_request() {
     local seconds=0 newest=$ULTRACLUSTER_CHECKPOINTS/latest_checkpointed_iteration.txt
-    until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 2; done
-    until [ "$newest" -nt "$CHECKPOINT_REQUEST" ] || [ "$((seconds += 2))" -gt 90 ]; do sleep 2; done
+    until [ -e "$CHECKPOINT_REQUEST" ]; do
+        remove_old "$2" 1
+        sleep 2
+    done
+    until [ "$newest" -nt "$CHECKPOINT_REQUEST" ] || [ "$((seconds += 2))" -gt "$((${request_seconds:?} - 60))" ]; do
+        sleep 2
+    done
     kill "$1"
 }
