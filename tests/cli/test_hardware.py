@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from support import TERMINAL
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES, ULTRASERVERS, interfaces
 from ultracluster.cli import app
 
@@ -26,6 +27,13 @@ def test_the_catalogue_fits_into_100_columns_uncoloured_and_uncut() -> None:
     assert max(len(line) for line in result.stdout.splitlines()) <= 100
     assert "\x1b" not in result.stdout
     assert "…" not in result.stdout
+
+
+@pytest.mark.parametrize("words", [("types",), ("types", "g6e"), ("layout", "p5.48xlarge")])
+def test_a_terminal_of_80_columns_cuts_nothing(words: tuple[str, ...]) -> None:
+    narrow = CliRunner().invoke(app, list(words), env=TERMINAL).stdout
+    assert "…" not in narrow
+    assert narrow.split() == run(*words).stdout.split()
 
 
 def test_gpu_types_come_first_then_ultraservers_then_cpu_types() -> None:

@@ -10,7 +10,7 @@ import pytest
 from botocore.stub import Stubber
 from typer.testing import CliRunner
 
-from support import ROOT
+from support import ROOT, TERMINAL
 from support.clusterfile_data import GOOD, bent
 from ultracluster import clusterfile
 from ultracluster.cli import _image, app
@@ -103,6 +103,8 @@ def test_plans_each_architecture_before_a_build() -> None:
         assert "no GPU" in image["not_run"]["metrics of dcgm-exporter"]
         assert all(item["proof"] for item in image["software"] if item["source"] != "the parent")
     printed = run("plan", str(BUILT))
+    narrow = CliRunner().invoke(app, ["image", "plan", str(BUILT)], env=TERMINAL).output
+    assert narrow.split() == printed.split()
     assert "at least 30 min" in printed
     assert "$0.71 for two c7i.4xlarge" in printed
     assert printed.count("Not run there:") == 1

@@ -12,14 +12,14 @@ import typer
 from moto import mock_aws
 from typer.testing import CliRunner
 
-from support import ROOT
+from support import ROOT, TERMINAL
 from support.registry import CHART, IMAGE, Registry
 from ultracluster import clusterfile, platform
 from ultracluster.cli import _pull_through, app
 from ultracluster.cli._copies import chart_images, copier, manifest_chart
 from ultracluster.cli._ecr import create_repository
 from ultracluster.cli._images import _details
-from ultracluster.cli._mirror import _pulled
+from ultracluster.cli._mirror import _print, _pulled
 from ultracluster.kubernetes import HelmRelease, Manifest
 from ultracluster.platform import Bundle
 from ultracluster.workloads import Artifact, cluster_artifacts, kubernetes_bundle
@@ -82,11 +82,23 @@ def test_images_of_a_cluster_are_listed_with_what_uses_them_and_no_digest_is_inv
     assert kueue["target"] == f"{ECR}/ultracluster/registry.k8s.io/kueue/kueue:v0.19.2"
     assert (kueue["used_by"], kueue["digest"], kueue["size_bytes"]) == (["release kueue"], None, None)
     assert rows["registry.k8s.io/kueue/charts/kueue:0.19.2"]["kind"] == "chart"
+    narrow = RUN.invoke(app, ["images", str(PRIVATE)], env=TERMINAL).stdout
+    assert set(rows) <= set(narrow.split())
     # AWS's own images are in the ECR of the region, which nodes reach.
     assert (
         rows[f"{'602401143452'}.dkr.ecr.us-east-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.20"]["target"]
         is None
     )
+
+
+def test_a_terminal_of_80_columns_has_whole_names_of_copies(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in TERMINAL.items():
+        monkeypatch.setenv(name, value)
+    rows = list(cluster_artifacts(clusterfile.load(PRIVATE)))
+    _print(rows, ["copied"] * len(rows), ECR)
+    assert {row.source.partition("@")[0] for row in rows} <= set(capsys.readouterr().out.split())
 
 
 def test_the_digest_that_a_chart_pins_is_listed() -> None:

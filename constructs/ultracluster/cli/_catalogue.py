@@ -23,7 +23,7 @@ from ultracluster.catalogue.ec2 import (
     interfaces,
 )
 from ultracluster.cli._one_type import type_table
-from ultracluster.cli._output import JsonOption, console, fail, print_json, table
+from ultracluster.cli._output import JsonOption, console, fail, print_json, print_table, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +42,7 @@ def types(
         if json_:
             print_json({"instance_types": [asdict(record) for record in members]})
             return
-        console(wraps=False).print(_family_table(str(name), members))
+        print_table(_family_table(str(name), members), wraps=False)
         return
     if name is not None:
         try:
@@ -66,11 +66,11 @@ def types(
         )
         return
     out = console()
-    out.print(_gpu_table(gpu_types))
+    print_table(_gpu_table(gpu_types))
     out.print("Peaks are dense, per GPU. NVLink: GB/s per GPU. EFA: all devices together.\n")
-    out.print(_ultraserver_table(ULTRASERVERS.values()))
+    print_table(_ultraserver_table(ULTRASERVERS.values()))
     out.print()
-    out.print(_cpu_table(cpu_types))
+    print_table(_cpu_table(cpu_types))
     families = dict.fromkeys(item.partition(".")[0] for item in general_type_names())
     out.print(f"General types, of which `ultracluster types FAMILY` lists a family: {', '.join(families)}.\n")
     days = sorted({record.read_on for record in records})
@@ -108,7 +108,7 @@ def layout(
         print_json({"instance_type": record.name, "layout": chosen, "interfaces": listed, **totals})
         return
     out = console()
-    out.print(_layout_table(f"{record.name}, {chosen}", rows))
+    print_table(_layout_table(f"{record.name}, {chosen}", rows))
     out.print(
         f"Per node: interfaces {totals['interfaces_per_node']}, EFA devices {totals['efa_devices_per_node']}, "
         f"IPv4 addresses {totals['addresses_per_node']}."

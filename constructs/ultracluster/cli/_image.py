@@ -10,7 +10,7 @@ from ultracluster.cli._aws import call, client
 from ultracluster.cli._image_bundle import bundle
 from ultracluster.cli._image_container import build_container
 from ultracluster.cli._image_import import import_
-from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
+from ultracluster.cli._output import FileArgument, JsonOption, fail, load, print_json, print_table, table
 
 if TYPE_CHECKING:
     from ultracluster.cli._image_pin import Use
@@ -57,7 +57,7 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
             # The domain; the whole host does not fit a terminal, and --json has the URL.
             domain = ".".join(item.source.removeprefix("https://").partition("/")[0].split(".")[-2:])
             rows.add_row(item.name, item.version, f"{kind}:{digits[:_DIGITS]}" if kind else digits, domain)
-        console().print(rows)
+        print_table(rows)
     if images:
         typer.echo("The check of an image runs each program on an instance from it. Not run there:")
         for what, reason in images[0].not_run.items():
@@ -85,7 +85,7 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
     for build in state["builds"]:
         builds.add_row(build["name"], build["state"], build["ami"] or "", build["reason"] or "")
     if state["builds"]:
-        console(wraps=False).print(builds)
+        print_table(builds, wraps=False)
     elif not cluster.built_images:
         typer.echo(f"{file} builds no image")
     elif not stacks:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli._aws import call, client
-from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
+from ultracluster.cli._output import FileArgument, JsonOption, fail, load, misuse, print_json, print_table, table
 
 if TYPE_CHECKING:
     from ultracluster.catalogue.ec2 import image_software
@@ -64,7 +64,7 @@ def bundle(file: FileArgument, to: _To = None, directory: _Dir = None, json_: Js
         shown = table("Software", "name", "version", "file", "state")
         for row in rows:
             shown.add_row(*row.values())
-        console(wraps=False).print(shown)
+        print_table(shown, wraps=False)
         typer.echo(_PACKAGES)
     else:
         typer.echo(f"{file}: no nodes have AWS's image, so none installs software")

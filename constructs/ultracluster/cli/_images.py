@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, print_json, table
+from ultracluster.cli._output import FileArgument, JsonOption, fail, load, print_json, print_table, table
 
 if TYPE_CHECKING:
     from ultracluster.cli._copies import Copier
@@ -127,20 +127,16 @@ def _details(tools: "Copier", row: "Artifact") -> dict[str, Any]:
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    shown = table(None, "kind")
-    for heading in ("source", "used by"):
-        shown.add_column(heading, overflow="fold")
     known = any(row["digest"] for row in rows)
-    if known:
-        shown.add_column("digest", no_wrap=True)
-        shown.add_column("GB", justify="right", no_wrap=True)
+    shown = table(None, "kind", "source", *(["digest", ">GB"] if known else []))
+    shown.add_column("used by")
     for row in rows:
         source = row["source"].partition("@")[0]
         source = source if row["kind"] == "chart" or row["tag"] or row["digest"] else f"{source} ({_UNKNOWN})"
         digest = (row["digest"] or "").removeprefix("sha256:")[:12]
         size = "" if row["size_bytes"] is None else f"{row['size_bytes'] / _GB:.2f}"
-        shown.add_row(row["kind"], source, ", ".join(row["used_by"]), *([digest, size] if known else []))
-    console(wraps=False).print(shown)
+        shown.add_row(row["kind"], source, *([digest, size] if known else []), ", ".join(row["used_by"]))
+    print_table(shown, wraps=False)
     typer.echo(_ADD_ONS)
     charts = sum(row["kind"] == "chart" for row in rows)
     copies = sum(row["target"] is not None for row in rows)

@@ -6,7 +6,7 @@ import typer
 
 from ultracluster.cli._ecr import create_repository
 from ultracluster.cli._images import artifacts, with_tags
-from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json, table
+from ultracluster.cli._output import FileArgument, JsonOption, fail, load, misuse, print_json, print_table, table
 from ultracluster.cli._pull_through import create_rules, upstream
 
 if TYPE_CHECKING:
@@ -109,9 +109,7 @@ def _pulled(tools: "Copier", row: "Artifact", dry_run: bool, failed: list[str]) 
 
 
 def _print(rows: list["Artifact"], states: list[str], registry: str) -> None:
-    shown = table(f"Copies in {registry}", "kind")
-    shown.add_column("source", overflow="fold")
-    shown.add_column("state", no_wrap=True)
+    shown = table(f"Copies in {registry}", "kind", "source", "state")
     for row, state in zip(rows, states, strict=True):
         shown.add_row(row.kind, row.source.partition("@")[0], state)
-    console(wraps=False).print(shown)
+    print_table(shown, wraps=False)

@@ -69,6 +69,22 @@ def console(*, wraps: bool = True) -> "Console":
     return terminal if terminal.is_terminal else Console(highlight=False, width=_PROSE if wraps else _WIDEST)
 
 
+def print_table(rows: "Table", *, wraps: bool = True) -> None:
+    """Print a table, of which no word is cut: a terminal that is narrower wraps the lines.
+
+    Args:
+        rows: Table.
+        wraps: As of `console`.
+    """
+    out = console(wraps=wraps)
+    wide = out.options.update(width=_WIDEST)
+    for column in rows.columns:
+        if column.no_wrap:
+            column.min_width = max(out.measure(cell, options=wide).maximum for cell in (column.header, *column.cells))
+    out.size = (max(out.width, out.measure(rows, options=wide).minimum), out.height)
+    out.print(rows)
+
+
 def table(title: str | None, *columns: str, **options: Any) -> "Table":
     """Create a table.
 
