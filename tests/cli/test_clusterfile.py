@@ -1,6 +1,7 @@
 """`ultracluster check` and `ultracluster schema`."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from support import EXAMPLES, ROOT
+from support import EXAMPLES, ROOT, TERMINAL
 from support.clusterfile_data import GOOD, bent
 from ultracluster.cli import app
 from ultracluster.clusterfile import schema
@@ -23,17 +24,24 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_check_takes_every_example(example: Path) -> None:
-    result = RUN.invoke(app, ["check", str(example)])
+    result = RUN.invoke(app, ["check", str(example)], env=TERMINAL)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     assert result.stdout.splitlines()[-1] == f"{example} is good."
+    table = result.stdout.partition("\n\n")[0]
+    assert "…" not in table
+    assert max(map(len, table.splitlines())) <= 80
+    # Ids are copied from here: a terminal must not fold them.
+    ids = {line for line in re.findall(r"\bcr-[0-9a-f]{17}", example.read_text())}
+    assert not ids - set(re.findall(r"\bcr-[0-9a-f]{17}", result.stdout))
 
 
 def test_check_sums_the_main_job_up(file: Path) -> None:
     file.write_text(GOOD)
     out = RUN.invoke(app, ["check", str(file)]).stdout
     row = next(line.split() for line in out.splitlines() if line.strip().startswith("train "))
-    assert row == ["train", "p5en.48xlarge", "64", "512", "cr-0123456789abcdef0", "all-efa", "1,024", "1,024"]
+    assert row == ["train", "p5en.48xlarge", "64", "512", "reservation", "all-efa", "1,024", "1,024"]
+    assert "\ntrain: reservation cr-0123456789abcdef0\n" in out
     assert "llama: slurm in us-east-2, use2-az1" in out
     assert "addresses: 1,053 of 16,379 in the training subnet 10.0.128.0/18" in out
     assert "Lustre: 42,187 MB/s from 43,200 GiB at 1000 MB/s/TiB with EFA" in out
@@ -51,8 +59,8 @@ def test_the_overview_cuts_no_sentence_short() -> None:
 def test_check_adds_several_groups_up(file: Path) -> None:
     file.write_text(bent("nodes:", "nodes:\n  data: {type: m7i.8xlarge, count: 4}"))
     out = RUN.invoke(app, ["check", str(file)]).stdout
-    total = next(line.split() for line in out.splitlines() if line.strip().startswith("together"))
-    assert total == ["together", "68", "512", "1,028", "1,028"]
+    total = next(line.split() for line in out.splitlines() if line.strip().startswith("all "))
+    assert total == ["all", "68", "512", "1,028", "1,028"]
 
 
 def test_a_pipe_has_whole_names(file: Path) -> None:
@@ -62,7 +70,8 @@ def test_a_pipe_has_whole_names(file: Path) -> None:
     lines = RUN.invoke(app, ["check", str(file)]).stdout.splitlines()
     (row,) = (line.split() for line in lines if line.strip().startswith("a-group-of-a-long-name "))
     assert row[:2] == ["a-group-of-a-long-name", "u-p6e-gb200x72"]
-    assert "cr-0123456789abcdef1" in row
+    assert "ultraserver" in row
+    assert any(line.startswith("a-group-of-a-long-name: ultraserver cr-0123456789abcdef1; ") for line in lines)
 
 
 def test_check_names_all_quotas_of_hyperpod(file: Path) -> None:
@@ -200,9 +209,9 @@ def test_equal_groups_are_one_row_and_one_line(file: Path) -> None:
     more = "".join(f"\n  data{number}: {{type: m7i.8xlarge, count: 4}}" for number in range(20))
     file.write_text(bent("nodes:", f"nodes:{more}"))
     out = RUN.invoke(app, ["check", str(file)]).stdout
-    (row,) = [line.split() for line in out.splitlines() if line.startswith(" data0 to data19")]
+    (row,) = [line.split() for line in out.splitlines() if line.startswith("data0 to data19 ")]
     assert row[3:] == ["m7i.8xlarge", "20", "x", "4", "-", "on-demand", "one-ip", "80", "80"]
-    total = next(line.split() for line in out.splitlines() if line.strip().startswith("together"))
-    assert total == ["together", "144", "512", "1,104", "1,104"]
+    total = next(line.split() for line in out.splitlines() if line.strip().startswith("all "))
+    assert total == ["all", "144", "512", "1,104", "1,104"]
     assert "data0, data1, data2, data3, data4, data5, data6, data7 and 14 more: " in out
     assert len(out.splitlines()) < 45

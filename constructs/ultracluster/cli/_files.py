@@ -70,6 +70,7 @@ def check(
         print_json(summary)
         raise typer.Exit(0 if report is None or report.ok else 1)
     console(wraps=False).print(group_table(cluster))
+    typer.echo()
     for sentence in _sentences(cluster):
         typer.echo(sentence)
     for warning in warnings:

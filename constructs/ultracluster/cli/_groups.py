@@ -22,17 +22,19 @@ def group_table(cluster: "ClusterFile") -> "Table":
     rows = table(
         f"{cluster.name}: {cluster.orchestrator} in {cluster.region}, {cluster.zone}",
         collapse_padding=True,
+        show_edge=False,
         show_footer=len(cluster.node_groups) > 1,
     )
     groups = cluster.node_groups
-    rows.add_column("node group", footer="together")
+    rows.add_column("node\ngroup", footer="all", overflow="fold")
     rows.add_column("type", no_wrap=True)
-    rows.add_column("nodes", justify="right", footer=f"{sum(g.count for g in groups):,}")
-    rows.add_column("GPUs", justify="right", footer=f"{sum(g.gpus for g in groups):,}")
-    rows.add_column("purchase option", overflow="fold")
-    rows.add_column("layout")
-    rows.add_column("interfaces", justify="right", footer=f"{sum(interfaces(g) for g in groups):,}")
-    rows.add_column("addresses", justify="right", footer=f"{sum(g.addresses for g in groups):,}")
+    rows.add_column("nodes", justify="right", no_wrap=True, footer=f"{sum(g.count for g in groups):,}")
+    rows.add_column("GPUs", justify="right", no_wrap=True, footer=f"{sum(g.gpus for g in groups):,}")
+    rows.add_column("purchase\noption", no_wrap=True)
+    rows.add_column("layout", no_wrap=True)
+    # With eight columns, each character counts on a terminal of 80.
+    rows.add_column("inter-\nfaces", justify="right", no_wrap=True, footer=f"{sum(interfaces(g) for g in groups):,}")
+    rows.add_column("addr-\nesses", justify="right", no_wrap=True, footer=f"{sum(g.addresses for g in groups):,}")
     for alike in _runs([(group, _cells(group)) for group in groups]):
         type_, bought, layout, nodes = _cells(alike[0])
         gpus = sum(group.gpus for group in alike)
@@ -72,20 +74,22 @@ def _names(groups: Sequence["NodeGroup"]) -> str:
 def _cells(group: "NodeGroup") -> tuple[str, str, str, int]:
     """Return type, purchase option, layout and nodes of a group."""
     type_ = group.ultraserver.name if group.ultraserver else group.instance_type.name
-    return type_, _bought(group), group.layout, group.count
+    return type_, _option(group)[0], group.layout, group.count
 
 
-def _bought(group: "NodeGroup") -> str:
-    """Purchase option of a group, short enough for a table."""
+def _option(group: "NodeGroup") -> tuple[str, str]:
+    """Return the purchase option of a group, short enough for a table, and the id of a reservation or "".
+
+    The id is a sentence below the table: in a column of a terminal of 80 characters it would fold.
+    """
     from ultracluster.clusterfile import write_capacity
 
     written = write_capacity(group.capacity)
     if isinstance(written, str):
-        return written
-    if "reservation" in written:
-        kind = written.get("kind", "odcr")
-        return written["reservation"] if kind == "odcr" else f"{kind} {written['reservation']}"
-    return next(f"{key} {value.rpartition('/')[2]}" for key, value in written.items())
+        return written, ""
+    key, value = next(iter(written.items()))
+    kind = written.get("kind", "odcr")
+    return key if kind == "odcr" else kind, value.rpartition("/")[2]
 
 
 def interfaces(group: "NodeGroup") -> int:
@@ -98,7 +102,9 @@ def _about(group: "NodeGroup", cluster: "ClusterFile", of_orchestrator: list[str
     from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS as RATE
     from ultracluster.planning.workload import days_between_interruptions
 
-    details = [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
+    kind, id = _option(group)
+    details = [f"{kind} {id}"] if id else []
+    details += [f"{group.spare} of its {group.count} nodes are spare"] if group.spare else []
     placed = group.placed
     if placed is not None:
         details.append(
