@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cdk_rehearsal.guard import Fate, Report, compare
+from support import TERMINAL
 from ultracluster.cli import app
 from ultracluster.cli._verdict import jobs_sentence
 
@@ -330,3 +331,8 @@ def test_names_and_reasons_are_on_one_line_where_no_terminal_has_a_width(tmp_pat
     table = output.partition("error:")[0].splitlines()
     assert any(line.startswith(name) for line in table)
     assert any('changes from "subnet-1" to "subnet-2"; the old one is deleted: no Upd' in line for line in table)
+    # `--allow` takes the name: a terminal must not fold it either.
+    narrow = CliRunner().invoke(
+        app, ["guard", *(str(tmp_path / file) for file in ("old.json", "new.json"))], env=TERMINAL
+    )
+    assert f"{name} (AWS::FSx::FileSystem)" in narrow.output.splitlines()

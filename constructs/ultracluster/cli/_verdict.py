@@ -8,8 +8,6 @@ from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import console, table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from cdk_rehearsal.guard import Finding, Report
 
 _HELD = ("taints nodes", "replaces nodes")
@@ -29,12 +27,9 @@ _FIRST = (
 
 def print_report(report: "Report") -> None:
     """Print what becomes of data and of nodes."""
-    if report.findings:
-        console(wraps=False).print(_table(report.findings))
-    if report.nodes:
-        console(wraps=False).print(_table(report.nodes, "node group"))
-    if report.in_place:
-        console(wraps=False).print(_table(report.in_place, "noticed by nodes and users"))
+    _print_findings(report.findings, "resources")
+    _print_findings(report.nodes, "node groups")
+    _print_findings(report.in_place, "noticed by nodes and users")
     for name in report.skipped:
         typer.echo(f"skipped: {name} is no template")
     typer.echo(f"{report.summary}.")
@@ -103,29 +98,32 @@ def jobs_sentence(report: "Report") -> str:
     return f"jobs: {'; '.join(lines)}." if lines else "jobs: none ends."
 
 
-def _table(findings: "tuple[Finding, ...]", heading: str = "resource") -> "Table":
-    # Ids, types and reasons are long: five columns side by side would be five words wide.
-    rows = table(None, show_edge=False, padding=(0, 2, 0, 0))
-    rows.add_column(f"{heading}\ntype", overflow="fold")
-    rows.add_column("what\nhappens", max_width=16)
-    rows.add_column("property\nreason", overflow="fold", ratio=1)
-    for finding in findings:
-        for row in _rows(finding):
-            rows.add_row(*row)
-        rows.add_section()
-    return rows
-
-
-def _rows(finding: "Finding") -> list[tuple[str, ...]]:
-    """One row for each cause that matters, the resource named in the first."""
+def _print_findings(findings: "tuple[Finding, ...]", heading: str) -> None:
+    """Print findings: a line with the name, which `--allow` takes and no terminal folds, and its causes below."""
     from rich.markup import escape
 
+    if not findings:
+        return
+    out = console(wraps=False)
+    out.print(f"{heading}:", style="bold")
+    for finding in findings:
+        out.print(f"[bold]{escape(finding.name)}[/] ({escape(finding.type)})", soft_wrap=True)
+        rows = table(None, show_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        rows.add_column(width=2)
+        rows.add_column(max_width=16)
+        rows.add_column(overflow="fold", ratio=1)
+        for row in _rows(finding):
+            rows.add_row("", *map(escape, row))
+        out.print(rows)
+
+
+def _rows(finding: "Finding") -> list[tuple[str, str]]:
+    """One row for each cause that matters: what happens; the property, and the reason."""
     causes = finding.causes if not finding.harmful else [cause for cause in finding.causes if cause.fate.harmful]
     rows = []
     for number, cause in enumerate(causes):
-        resource = f"{finding.name}\n{finding.type}" if number == 0 else ""
         fate = f"{cause.fate}{' (allowed)' if finding.allowed else ''}"
         if number == 0 and finding.replacement:
             fate += f"\nReplacement: {finding.replacement}"
-        rows.append(tuple(map(escape, (resource, fate, f"{cause.property}\n{cause.reason}"))))
+        rows.append((fate, f"{cause.property}\n{cause.reason}"))
     return rows
