@@ -122,7 +122,7 @@ def test_no_other_directory_of_the_node(path: str) -> None:
 
 def test_the_command_of_the_page_lists_the_pods_that_would_be_denied() -> None:
     page = (ROOT / "docs" / "operations" / "changes.md").read_text()
-    (command,) = re.findall(r"^kubectl get pods .* \| (jq -r '[^']+')$", page, re.MULTILINE)
+    command, of_schedulers = re.findall(r"^kubectl get pods .* \| (jq -r '[^']+')$", page, re.MULTILINE)
     root = {"containers": [{"name": "main", "securityContext": {"privileged": True}}]}
     admin = {"containers": [{"name": "main", "securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}}}]}
     shm = {"volumes": [{"name": "memory", "hostPath": {"path": "/dev/shm"}}]}
@@ -137,12 +137,18 @@ def test_the_command_of_the_page_lists_the_pods_that_would_be_denied() -> None:
         for namespace in ("research", "tools")
         for name, spec in specs.items()
     ]
-    listed = subprocess.run(
-        ["bash", "-c", command], input=json.dumps({"items": items}), capture_output=True, text=True, check=True
-    )
     expected = [f"research/{name}" for name, spec in specs.items() if denied(spec)]
     assert len(expected) == 5
-    assert listed.stdout.splitlines() == expected
+    assert listed(command, items) == expected
+    for item, scheduler in zip(items, ("kai-scheduler", "default-scheduler", "volcano"), strict=False):
+        item["spec"] = {"schedulerName": scheduler}
+    assert listed(of_schedulers, items[:3]) == ["research/plain"]
+
+
+def listed(command: str, items: list[Object]) -> list[str]:
+    text = json.dumps({"items": items})
+    result = subprocess.run(["bash", "-c", command], input=text, capture_output=True, text=True, check=True)
+    return result.stdout.splitlines()
 
 
 @pytest.mark.parametrize("field", ["containers", "initContainers"])

@@ -91,6 +91,11 @@ class Platform:
         return self.scheduler in ("kueue", "task-governance")
 
     @property
+    def scheduler_name(self) -> str | None:
+        """Name by which pods choose Volcano or KAI Scheduler, or None with Kueue, which does not place pods."""
+        return {"volcano": "volcano", "kai": "kai-scheduler"}.get(self.scheduler)
+
+    @property
     def minor(self) -> int:
         """Minor version, such as 35 of 1.35."""
         return int(self.kubernetes.split(".")[1])

@@ -73,8 +73,8 @@ def node_pod(
         spec["tolerations"] = group.tolerations
     if requested := claims(platform, group):
         spec["resourceClaims"] = requested
-    if not platform.kueue:
-        spec["schedulerName"] = {"volcano": "volcano", "kai": "kai-scheduler"}[platform.scheduler]
+    if scheduler := platform.scheduler_name:
+        spec["schedulerName"] = scheduler
     return spec
 
 

@@ -23,6 +23,7 @@ from ultracluster.kubernetes._other_schedulers import (
 )
 from ultracluster.kubernetes._platform import Platform, Scheduler
 from ultracluster.kubernetes._pod_policy import pod_policy
+from ultracluster.kubernetes._queue_policy import queue_policies
 from ultracluster.kubernetes._registry import objects_in_registry, release_in_registry
 from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._reporting import helper_files
@@ -70,6 +71,7 @@ def platform(of: Platform) -> Rendered:
         *gate_access(of),
         *(manifest for team in of.teams for manifest in team_access(team.name)),
         *pod_policy(of),
+        *queue_policies(of),
     ]
     if of.registry is not None:
         releases = [release_in_registry(release, of.registry, of.region) for release in releases]
