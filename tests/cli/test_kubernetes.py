@@ -109,11 +109,13 @@ def test_rejects_what_it_cannot_render(tmp_path: Path) -> None:
     assert code == 1
     assert "cannot read" in output
     bad = tmp_path / "bad.json"
-    for text in ("[]", "{", '{"a": 1}'):
+    other = "there is no stack of the cluster orca, only alpaca-Storage; name the stacks by --stack"
+    unreadable = dict.fromkeys(("[]", "{", '{"a": 1}'), "holds no outputs")
+    for text, message in {**unreadable, '{"alpaca-Storage": {"FileSystemId": "fs-1"}}': other}.items():
         bad.write_text(text)
         code, output = render(FILE, tmp_path, "--kubernetes", "--outputs", str(bad))
         assert code == 1
-        assert "holds no outputs" in output
+        assert message in output
 
 
 def test_rejects_a_file_whose_chart_is_known_to_be_bad(tmp_path: Path) -> None:

@@ -115,6 +115,32 @@ def test_outputs_are_those_of_the_stacks_of_the_cluster_alone(monkeypatch: pytes
             outputs(stack("Prod-llama-Storage", "fs-1"), several, names=names)
 
 
+def test_outputs_of_a_file_are_those_of_the_stacks_of_the_cluster_alone() -> None:
+    def outputs(*chosen: str, names: tuple[str, ...] = ()) -> dict[str, str]:
+        every = {
+            "llama-Storage": {"FileSystemId": "fs-1", "ExportsOutputRefLog1": "x"},
+            "llama-Cluster": {"ClusterName": "llama", "ExportsOutputRefLog1": "y"},
+            "Prod-llama-Storage": {"FileSystemId": "fs-2"},
+            "Dev-llama-Storage": {"FileSystemId": "fs-3"},
+            "llama-two-Storage": {"FileSystemId": "fs-4"},
+            "Research": {"OneOutputsFileSystemId58026AAE": "fs-5"},
+            "Further": {"TwoOutputsFileSystemId58026AAF": "fs-6"},
+            "other": {"FileSystemId": "fs-7"},
+        }
+        return stacks.file_outputs("llama", {name: every[name] for name in chosen or every}, names)
+
+    assert outputs() == {"FileSystemId": "fs-1", "ClusterName": "llama"}
+    assert outputs("Prod-llama-Storage", "llama-two-Storage", "Research") == {"FileSystemId": "fs-2"}
+    assert outputs("Research", "llama-two-Storage", "other") == {"FileSystemId": "fs-5"}
+    assert outputs(names=("Further", "new")) == {"FileSystemId": "fs-6"}
+    for chosen in (("Prod-llama-Storage", "Dev-llama-Storage"), ("Research", "Further")):
+        with pytest.raises(ValueError, match="are of several clusters: FileSystemId has more than one value"):
+            outputs(*chosen)
+    for names in ((), ("new",)):
+        with pytest.raises(ValueError, match="only llama-two-Storage, other"):
+            outputs("llama-two-Storage", "other", names=names)
+
+
 class Refusing:
     """Session Manager without a permission."""
 

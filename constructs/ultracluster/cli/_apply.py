@@ -1,7 +1,7 @@
 """`ultracluster apply`: install what stands on a Kubernetes cluster, and check that its nodes are ready for jobs."""
 
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli._output import FileArgument, fail, load, misuse
+from ultracluster.cli._outputs import StackOption, deployed_outputs
 
 if TYPE_CHECKING:
     from ultracluster import platform
@@ -40,10 +41,7 @@ def apply(
         Path | None,
         typer.Option(metavar="FILE", help="File of cdk deploy --outputs-file. Default: read from CloudFormation."),
     ] = None,
-    stack: Annotated[
-        list[str] | None,
-        typer.Option(metavar="STACK", help="Stack with these outputs, such as that of an UltraCluster. Repeatable."),
-    ] = None,
+    stack: StackOption = None,
     kubeconfig: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Kubeconfig. Default: one for the EKS cluster of the file.")
     ] = None,
@@ -79,7 +77,6 @@ def apply(
     file is removed. An edit that would disturb running work is refused before anything is changed.
     """
     from ultracluster import platform
-    from ultracluster.cli._render import read_outputs
     from ultracluster.kubernetes import parameter_values
     from ultracluster.workloads import kubernetes_bundle
 
@@ -93,7 +90,7 @@ def apply(
         misuse("use one of --dry-run, --hold and --gate")
     if cluster.kubernetes.argo_cd is not None and not gate and hold is None:
         fail(f"{file} has platform: argo-cd, which sets back what apply changes; write the files for its repository: "
-             f"ultracluster render {file} --kubernetes --outputs OUTPUTS --out DIR; after Argo CD has synced them, "
+             f"ultracluster render {file} --kubernetes --out DIR; after Argo CD has synced them, "
              f"ultracluster apply {file} --gate checks the nodes")  # fmt: skip
     for path in (kubeconfig, bundle):
         if path is not None and not path.exists():
@@ -106,7 +103,7 @@ def apply(
         platform.find_tools(Path(), bundle)
         data: dict[str, Any] = kubernetes_bundle(cluster)
         # Stacks are read only for what the objects name.
-        deployed = read_outputs(outputs) if outputs or not data["parameters"] else _outputs(cluster, stack or ())
+        deployed = deployed_outputs(cluster, outputs, stack) if outputs or data["parameters"] else {}
         parsed = platform.Bundle.parse(data, parameter_values(deployed), directory=bundle)
         parsed.selected(skip=settings.skip, adopt=settings.adopt)
         with (
@@ -124,12 +121,6 @@ def apply(
         fail(str(error))
     if not passed:
         raise typer.Exit(1)
-
-
-def _outputs(cluster: "ClusterFile", stacks: Collection[str] = ()) -> dict[str, str]:
-    from ultracluster import platform
-
-    return platform.stack_outputs(cluster.name, cluster.region, stacks)
 
 
 @contextmanager

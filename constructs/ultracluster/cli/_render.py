@@ -13,6 +13,7 @@ import typer
 from ultracluster.cli._ci import pipeline
 from ultracluster.cli._manifests import manifest_files
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
+from ultracluster.cli._outputs import StackOption, deployed_outputs
 from ultracluster.cli._parallelcluster import configuration_files
 from ultracluster.cli._templates import template_files, template_notes
 from ultracluster.cli._workloads import workload_rendered
@@ -47,19 +48,11 @@ def _objects(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[Render
     return [RenderedFile(path=path, text=text, what=_FOLDERS[path.partition("/")[0]]) for path, text in files.items()]
 
 
-def read_outputs(file: Path | None) -> dict[str, str]:
-    """Read the outputs of all deployed stacks from the file that `cdk deploy --outputs-file` wrote."""
-    from ultracluster.platform import output_name
-
-    if file is None:
+def _ids(cluster: "ClusterFile", file: Path | None, stacks: Sequence[str] | None) -> dict[str, str]:
+    """Outputs of a file. Without one, those of CloudFormation for Argo CD, which applies files as they are, or none."""
+    if file is None and cluster.kubernetes.argo_cd is None:
         return {}
-    try:
-        stacks = json.loads(file.read_text(encoding="utf-8"))
-        return {output_name(name): str(value) for outputs in stacks.values() for name, value in outputs.items()}
-    except OSError as error:
-        fail(f"cannot read {file}: {error.strerror}")
-    except (ValueError, AttributeError):
-        fail(f"{file} holds no outputs of stacks; write it with cdk deploy --outputs-file")
+    return deployed_outputs(cluster, file, stacks)
 
 
 def _rules(cluster: "ClusterFile", deployed: Mapping[str, str]) -> list[RenderedFile]:
@@ -139,9 +132,12 @@ def render(
     outputs: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="File of cdk deploy --outputs-file: ids for --kubernetes, address for --rules."
+            metavar="FILE",
+            help="File of cdk deploy --outputs-file: ids for --kubernetes, address for --rules. Default: placeholders; "
+            "with platform: argo-cd, read from CloudFormation.",
         ),
     ] = None,
+    stack: StackOption = None,
     rules: Annotated[bool, typer.Option("--rules", help="Prometheus: recording rules and alerts.")] = False,
     dashboards: Annotated[bool, typer.Option("--dashboards", help="Grafana: the dashboards, as JSON.")] = False,
     templates: Annotated[
@@ -174,15 +170,19 @@ def render(
         "jobs": (jobs, lambda cluster: _jobs(cluster, team), "nodes with GPUs"),
         "kubernetes": (
             kubernetes,
-            lambda cluster: _objects(cluster, read_outputs(outputs)),
+            lambda cluster: _objects(cluster, _ids(cluster, outputs, stack)),
             "orchestrator: kubernetes or hyperpod-kubernetes",
         ),
         "manifests": (
             manifests,
-            lambda cluster: manifest_files(cluster, read_outputs(outputs), bundle),
+            lambda cluster: manifest_files(cluster, _ids(cluster, outputs, stack), bundle),
             "orchestrator: kubernetes or hyperpod-kubernetes",
         ),
-        "rules": (rules, lambda cluster: _rules(cluster, read_outputs(outputs)), metrics),
+        "rules": (
+            rules,
+            lambda cluster: _rules(cluster, deployed_outputs(cluster, outputs, stack) if outputs else {}),
+            metrics,
+        ),
         "dashboards": (dashboards, _dashboards, metrics),
         "templates": (templates, template_files, "nodes"),
         "parallelcluster": (
@@ -199,8 +199,8 @@ def render(
     }
     if not any(requested for requested, _, _ in kinds.values()):
         misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
-    if outputs is not None and not kubernetes and not rules:
-        misuse("--outputs is for --kubernetes and --rules")
+    if (outputs is not None or stack) and not kubernetes and not rules:
+        misuse("--outputs and --stack are for --kubernetes and --rules")
     if manifests and not kubernetes:
         misuse("--manifests is for --kubernetes")
     if bundle is not None and not manifests:

@@ -22,8 +22,8 @@ from ultracluster.platform._registry import has as has
 from ultracluster.platform._registry import is_local as is_local
 from ultracluster.platform._registry import signed_in as signed_in
 from ultracluster.platform._releases import chart_objects as chart_objects
+from ultracluster.platform._stacks import file_outputs as file_outputs
 from ultracluster.platform._stacks import is_stack_of as is_stack_of
-from ultracluster.platform._stacks import output_name as output_name
 from ultracluster.platform._stacks import stack_outputs as stack_outputs
 from ultracluster.platform._stacks import stage_of as stage_of
 from ultracluster.platform._tools import Tools as Tools

@@ -62,3 +62,38 @@ def stack_outputs(cluster: str, region: str, names: Collection[str] = ()) -> dic
         reason = f"{', '.join(stack['StackName'] for stack in stacks)} are of several clusters called {cluster}"
         raise ApplyError("connect", "CloudFormation", reason, "name the stacks by --stack, or pass --outputs")
     return {output_name(row["OutputKey"]): row["OutputValue"] for it in stacks for row in it.get("Outputs", [])}
+
+
+def file_outputs(cluster: str, stacks: Mapping[str, Mapping[str, Any]], names: Collection[str] = ()) -> dict[str, str]:
+    """Return the outputs of the stacks of a cluster from those of all stacks that `cdk deploy --outputs-file` wrote.
+
+    The file has no descriptions: names alone identify the stacks. An `UltraCluster` may be in a stack of any name: if
+    no stack has the name of the cluster, its outputs identify it.
+
+    Args:
+        cluster: Name of the cluster.
+        stacks: Outputs of each stack.
+        names: Names of its stacks. Default: those of `ClusterStacks`, in a Stage or not, or of an `UltraCluster`.
+
+    Raises:
+        ValueError: If there is no such stack, or an output has several values.
+    """
+    stages = {stack: stage_of(stack, cluster) for stack in stacks}
+    candidates = (
+        [stack for stack in stacks if stack in names],
+        [stack for stack, stage in stages.items() if stage == "" or stack == cluster],
+        [stack for stack, stage in stages.items() if stage],
+        [stack for stack, outputs in stacks.items() if any(output_name(key) != key for key in outputs)],
+    )
+    chosen: list[str] = next(filter(None, candidates[:1] if names else candidates[1:]), [])
+    if not chosen:
+        missing = " or ".join(names) or f"the cluster {cluster}"
+        raise ValueError(f"there is no stack of {missing}, only {', '.join(stacks) or 'an empty file'}")
+    result: dict[str, str] = {}
+    for stack in chosen:
+        for key, value in stacks[stack].items():
+            name = output_name(key)
+            # Exports connect stacks: two may have the same name there.
+            if not key.startswith("ExportsOutput") and result.setdefault(name, str(value)) != str(value):
+                raise ValueError(f"{', '.join(chosen)} are of several clusters: {name} has more than one value")
+    return result

@@ -62,7 +62,7 @@ def kubernetes_files(cluster: ClusterFile, deployed: Mapping[str, str]) -> dict[
     if missing := missing_parameters(files.values()):
         raise refused(
             f"Argo CD applies these files as they are, and there is no value of {', '.join(missing)}: deploy the "
-            "stacks with --outputs-file FILE, and render with --outputs FILE"
+            "stacks first, all of them"
         )
     return files
 
