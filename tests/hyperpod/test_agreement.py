@@ -66,7 +66,7 @@ def test_of_the_example_with_a_database_the_controller_alone_reads_the_secret() 
     policies = {id: each["Properties"] for id, each in resources.items() if each["Type"] == "AWS::IAM::Policy"}
     of_controller = {id[:-8] for id, policy in policies.items() if "ControllerRole" in str(policy["Roles"])}
     shared = {"NodeRoleDefaultPolicy", "MetricsNodeRoleWriteMetrics", "NodeScriptsRead"}
-    assert of_controller == {*shared, "ScriptscontrollerRead", "ControllerRoleDefaultPolicy"}
+    assert of_controller == {*shared, "ScriptListsRead", "ControllerRoleDefaultPolicy"}
     (reader,) = (id for id, policy in policies.items() if "secretsmanager:GetSecretValue" in str(policy))
     assert reader.startswith("ControllerRoleDefaultPolicy")
     assert len(policies[reader]["Roles"]) == 1

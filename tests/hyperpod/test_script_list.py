@@ -11,7 +11,7 @@ from support import EXAMPLES
 from ultracluster import clusterfile
 from ultracluster.boot import BootScript, Mount, NodeScript
 from ultracluster.hyperpod._node_boot import NodeScripts, node_scripts
-from ultracluster.hyperpod._script_list import script_list
+from ultracluster.hyperpod._script_list import ScriptLists
 
 FILE = next(path for path in EXAMPLES if path.stem == "hyperpod-slurm")
 SUM = 64 * "a"
@@ -24,7 +24,8 @@ def listed(*user: NodeScript) -> tuple[dict[str, Any], list[Any]]:
     library = NodeScripts(
         scripts=(BootScript(name="boot", text="#!/bin/bash\n", arguments=("fs@tcp:/a",)),), in_place=()
     )
-    script_list(stack, clusterfile.load(FILE), "train", library, user, role=role)
+    lists = ScriptLists(stack, "ScriptLists", cluster="orion", roles=[role])
+    lists.add(stack, "train", library, user)
     template = Template.from_stack(stack)
     (parameter,) = template.find_resources("AWS::SSM::Parameter").values()
     (policy,) = template.find_resources("AWS::IAM::Policy").values()

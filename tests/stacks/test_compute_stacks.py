@@ -11,9 +11,12 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
+from cdk_rehearsal import guard
+from cdk_rehearsal.registry import quota_problems
 from support import ROOT
 from support.templates import synth, templates
 from ultracluster import clusterfile
+from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.rules import Refusal
 from ultracluster.stacks import UltraCluster
@@ -74,6 +77,21 @@ def test_equal_groups_share_a_boot_script_so_that_the_policies_of_their_role_do_
         return len(json.dumps(documents))
 
     assert policies(2) == policies(20)
+
+
+def test_the_roles_of_hyperpod_have_room_for_all_its_groups() -> None:
+    # All groups are parts of one resource, with one role for their nodes.
+    assembly = templates(many("hyperpod-slurm", hyperpod.MOST_GROUPS - 2))
+    resources = {id: each for template in assembly.values() for id, each in template["Resources"].items()}
+    sizes: Counter[str] = Counter()
+    for resource in resources.values():
+        if resource["Type"] == "AWS::IAM::Policy":
+            for role in resource["Properties"]["Roles"]:
+                sizes[str(role)] += len(json.dumps(resource["Properties"]["PolicyDocument"]))
+    # The execution role has one name in its stack and another in that of the nodes: half of the quota each.
+    assert max(sizes.values()) < 5_120
+    assert guard.refusals(assembly) == []
+    assert not [problem for each in assembly.values() for problem in quota_problems(each, json.dumps(each))]
 
 
 def test_a_further_group_moves_no_other_one() -> None:

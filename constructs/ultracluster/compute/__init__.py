@@ -23,6 +23,7 @@ from ultracluster.compute._mounts import MountableFileSystem as MountableFileSys
 from ultracluster.compute._node_group_template import NodeGroupTemplate as NodeGroupTemplate
 from ultracluster.compute._scale_in import ScaleInBeforeEnd as ScaleInBeforeEnd
 from ultracluster.compute._script_asset import ScriptAsset as ScriptAsset
+from ultracluster.compute._script_asset import ScriptReads as ScriptReads
 from ultracluster.planning.capacity import Capacity as Capacity
 from ultracluster.planning.capacity import CapacityBlock as CapacityBlock
 from ultracluster.planning.capacity import Image as Image

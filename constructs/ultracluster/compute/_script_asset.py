@@ -1,9 +1,10 @@
-"""A file that nodes fetch from S3."""
+"""Files that nodes fetch from S3."""
 
 import atexit
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from ultracluster.planning import checked, checked_method, known, once, stack_of, text_problem
 from ultracluster.rules import TOKEN, Refusal
@@ -21,6 +22,12 @@ _SUFFIX = re.compile(r"[A-Za-z0-9]{1,10}", re.ASCII)
 
 # Bytes. kubectl and helm have 36 MB, and an app of several clusters has them several times.
 _LARGE = 1_000_000
+
+# Characters of the objects in a policy. IAM accepts 10,240 in all inline policies of a role, and 6,144 in a managed
+# policy: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html (read 2026-11-27).
+_INLINE, _MANAGED = 2_500, 5_500
+# Most characters of the ARN of an asset, with the longest name of a bucket.
+_ASSET = 160
 
 
 class ScriptAssetGrants:
@@ -71,6 +78,63 @@ class ScriptAsset(Construct):
         self.arn = f"arn:{_partition(stack_of(scope))}:s3:::{bucket}/{key}"
         #: Grants for principals that fetch the script.
         self.grants = ScriptAssetGrants(self.arn)
+
+
+class ScriptReads:
+    """Scripts that roles may read, each once: in an inline policy, and beyond its share of the quota in managed ones.
+
+    Args:
+        policy: Inline policy, in whose scope the scripts and further policies are created.
+        roles: Roles of the policies.
+    """
+
+    def __init__(self, policy: iam.Policy, roles: Sequence[iam.IRole]) -> None:
+        self._policy, self._roles = policy, roles
+        #: All policies.
+        self.policies: list[IDependable] = [policy]
+        scope = policy.node.scope
+        assert isinstance(scope, Construct)
+        self._scope = scope
+        self._assets: dict[str, ScriptAsset] = {}
+        self._objects: set[str] = set()
+        self._reads: list[iam.PolicyStatement] = []
+        self._room = 0
+
+    def publish(self, text: bytes) -> ScriptAsset:
+        """Return the asset of a script, and create it if it does not exist."""
+        sha256 = _checksum(text)
+        if sha256 not in self._assets:
+            self._assets[sha256] = ScriptAsset(self._scope, f"Script{sha256[:8]}", text=text)
+            self.allow(self._assets[sha256])
+        return self._assets[sha256]
+
+    def allow(self, script: ScriptAsset | str) -> None:
+        """Allow to read a script, or a file in S3 by its URL. Any other URL needs no permission."""
+        if isinstance(script, ScriptAsset):
+            arn, size = script.arn, _ASSET
+        elif script.startswith("s3://"):
+            arn = f"arn:{_partition(stack_of(self._scope))}:s3:::{script.removeprefix('s3://')}"
+            size = 30 + len(script)
+        else:
+            return
+        if arn in self._objects:
+            return
+        self._objects.add(arn)
+        if size > self._room:
+            self._add_statement()
+        self._room -= size
+        self._reads[-1].add_resources(arn)
+
+    def _add_statement(self) -> None:
+        read = iam.PolicyStatement(actions=["s3:GetObject"])
+        self._reads.append(read)
+        if len(self._reads) == 1:
+            self._room = _INLINE
+            self._policy.add_statements(read)
+            return
+        self._room = _MANAGED
+        id = f"{self._policy.node.id}{len(self._reads)}"
+        self.policies.append(iam.ManagedPolicy(self._scope, id, roles=[*self._roles], statements=[read]))
 
 
 @once

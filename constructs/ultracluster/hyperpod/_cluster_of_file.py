@@ -24,13 +24,13 @@ from ultracluster.hyperpod._hyperpod_role import HyperPodRole, controller_role
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, HyperPodMount
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts, create_or_import_bucket, role_outputs
 from ultracluster.hyperpod._node_boot import CONTROLLER, LOGIN, node_scripts
-from ultracluster.hyperpod._script_list import script_list
+from ultracluster.hyperpod._script_list import ScriptLists
 from ultracluster.network import Network
 from ultracluster.observability import Observability, PrometheusWorkspace
 from ultracluster.orchestration import Output, add_warnings, child_scope
 from ultracluster.planning import checked
 from ultracluster.planning.capacity import Image
-from ultracluster.security import acknowledge_accepted
+from ultracluster.security import acknowledge_accepted, acknowledge_wildcards
 from ultracluster.slurm import (
     NodeUsers,
     health_mode,
@@ -92,12 +92,8 @@ class HyperPodSlurmCluster(Construct):
         lists = cdk.Stack.of(self).format_arn(
             service="ssm", resource="parameter", resource_name=f"{hyperpod_parameter(cluster.name, '*')[1:]}"
         )
-        names = [*(group.name for group in cluster.node_groups), LOGIN, CONTROLLER]
-        iam.Grant.add_to_principal(
-            grantee=self.role,
-            actions=["ssm:GetParameter"],
-            resource_arns=[lists.replace("*", name) for name in names],
-        )
+        iam.Grant.add_to_principal(grantee=self.role, actions=["ssm:GetParameter"], resource_arns=[lists])
+        acknowledge_wildcards(self.role, [lists], "a parameter for each of up to 100 groups; all share the role")
         if bucket is not None:
             # Agents of the service serve the credentials of the role to all users of a node.
             bucket.grants.read_write(self.role)
@@ -229,13 +225,14 @@ class HyperPodSlurmCluster(Construct):
         ]
         # A Local Zone has few types; nodes without EFA can be in a zone of the region.
         away = self._network.services_subnet if cluster.network.control_plane_zone else None
+        lists = ScriptLists(scope, "ScriptLists", cluster=cluster.name, roles=[self.role, self.controller_role])
         groups = []
         for name, record, count, kind in services:
             nodes = scripts(record, group=name, jobs=has_jobs and name == LOGIN)
             in_place[name] = nodes.in_place
             user = [*map(node_script, cluster.slurm.login.scripts)] if name == LOGIN else []
             role = self.controller_role if name == CONTROLLER else self.role
-            ready.append(script_list(scope, cluster, name, nodes, user, role=role))
+            ready.append(lists.add(scope, name, nodes, user))
             groups.append(
                 HyperPodInstanceGroup(
                     name=name,
@@ -253,7 +250,7 @@ class HyperPodSlurmCluster(Construct):
             nodes = scripts(group.instance_type, group=group.name, layout=group.layout)
             in_place[group.name] = nodes.in_place
             user = [*map(node_script, cluster.nodes[group.section].scripts)]
-            ready.append(script_list(child_scope(scope, group.name), cluster, group.name, nodes, user, role=self.role))
+            ready.append(lists.add(child_scope(scope, group.name), group.name, nodes, user))
             groups.append(
                 HyperPodInstanceGroup(
                     name=group.name,

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -11,11 +11,11 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from ultracluster.catalogue.schedulers import hyperpod
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.compute import ScriptAsset
+from ultracluster.compute import ScriptAsset, ScriptReads
 from ultracluster.hyperpod._provisioning import HyperPodProvisioning
 from ultracluster.orchestration import Output
 from ultracluster.planning import checked, checked_method, known, text_problem, token_errors
@@ -72,7 +72,7 @@ class HyperPodScripts(Construct):
         # Retained even if the deployment that creates it fails: S3 deletes no bucket with objects.
         self.bucket: s3.IBucket = bucket or scripts_bucket(self, bucket_name, cdk.RemovalPolicy.RETAIN)
         assets = {path: ScriptAsset(self, path.replace("/", "-"), text=text) for path, text in sorted(scripts.items())}
-        function, policy = self._function(list(assets.values()))
+        function, policies = self._function(list(assets.values()))
         copy = cdk.CustomResource(
             self,
             "Copy",
@@ -85,7 +85,7 @@ class HyperPodScripts(Construct):
                 **({"Texts": {f"{self.sha256}/{path}": text for path, text in texts.items()}} if texts else {}),
             },
         )
-        copy.node.add_dependency(policy)
+        copy.node.add_dependency(*policies)
         #: Location of the scripts: `s3://BUCKET/CHECKSUM/`.
         self.source_s3_uri = f"s3://{self.bucket.bucket_name}/{self.sha256}/"
         #: What must exist before a node runs a script.
@@ -96,7 +96,7 @@ class HyperPodScripts(Construct):
         """Permissions on the scripts."""
         return HyperPodScriptsGrants(self.bucket)
 
-    def _function(self, assets: list[ScriptAsset]) -> tuple[lambda_.CfnFunction, iam.Policy]:
+    def _function(self, assets: list[ScriptAsset]) -> tuple[lambda_.CfnFunction, Sequence[IDependable]]:
         # Of its own: CloudFormation deletes one that Lambda created with no stack.
         log = logs.LogGroup(
             self, "Log", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=cdk.RemovalPolicy.DESTROY
@@ -108,13 +108,15 @@ class HyperPodScripts(Construct):
             "CopyPolicy",
             roles=[role],
             statements=[
-                iam.PolicyStatement(actions=["s3:GetObject"], resources=sorted({asset.arn for asset in assets})),
                 iam.PolicyStatement(actions=["s3:PutObject"], resources=[objects]),
                 iam.PolicyStatement(
                     actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[log.log_group_arn]
                 ),
             ],
         )
+        reads = ScriptReads(policy, [role])
+        for asset in assets:
+            reads.allow(asset)
         acknowledge_wildcards(policy, [objects], "each version of the scripts has a prefix of its own")
         # L1: the L2 depends on its role twice, which cfn-lint reports.
         function = lambda_.CfnFunction(
@@ -130,7 +132,7 @@ class HyperPodScripts(Construct):
             timeout=120,
         )
         function.node.add_dependency(policy)
-        return function, policy
+        return function, reads.policies
 
 
 class HyperPodScriptsGrants:

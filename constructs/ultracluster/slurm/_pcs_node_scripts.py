@@ -8,15 +8,9 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct, IConstruct
 
 from ultracluster.boot import STAGES, NodeScript
-from ultracluster.compute import ScriptAsset
+from ultracluster.compute import ScriptReads
 from ultracluster.planning import checked, once
 from ultracluster.slurm._interfaces import IPcsCluster
-
-# Characters of the objects in a policy. IAM accepts 10,240 in all inline policies of a role, and 6,144 in a managed
-# policy: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html (read 2026-11-27).
-_INLINE, _MANAGED = 2_500, 5_500
-# Most characters of the ARN of an asset, with the longest name of a bucket.
-_ASSET = 160
 
 
 class NodeScripts(Construct):
@@ -33,11 +27,9 @@ class NodeScripts(Construct):
     @checked
     def __init__(self, scope: Construct, id: str, *, role: iam.IRole) -> None:
         super().__init__(scope, id)
-        self._assets: dict[str, ScriptAsset] = {}
-        self._objects: list[str] = []
-        self._reads: list[iam.PolicyStatement] = []
-        self._room = 0
-        self._role = role
+        # By default, the name is the same in every stack of a cluster, and IAM overwrites a policy of the role.
+        name = cdk.Names.unique_resource_name(self, max_length=120)
+        self._reads = ScriptReads(iam.Policy(self, "Read", policy_name=name, roles=[role]), [role])
 
     @staticmethod
     def of(scope: Construct, cluster: IPcsCluster, role: iam.IRole, *, waits: bool = False) -> "NodeScripts":
@@ -90,39 +82,10 @@ class NodeScripts(Construct):
     def _location(self, script: NodeScript) -> str:
         """Return the location of a script, which the nodes may read."""
         if script.url is not None:
-            if script.url.startswith("s3://"):
-                partition = cdk.Stack.of(self).partition
-                self._allow(f"arn:{partition}:s3:::{script.url.removeprefix('s3://')}", 30 + len(script.url))
+            self._reads.allow(script.url)
             return script.url
-        asset = self._assets.get(script.checksum)
-        if asset is None:
-            assert script.content is not None
-            asset = ScriptAsset(self, f"Script{script.checksum[:8]}", text=script.content)
-            self._assets[script.checksum] = asset
-            self._allow(asset.arn, _ASSET)
-        return asset.url
-
-    def _allow(self, arn: str, size: int) -> None:
-        if arn in self._objects:
-            return
-        self._objects.append(arn)
-        if size > self._room:
-            self._add_policy()
-        self._room -= size
-        self._reads[-1].add_resources(arn)
-
-    def _add_policy(self) -> None:
-        """Add an inline policy, and managed ones after it: all inline policies of a role share a quota."""
-        read = iam.PolicyStatement(actions=["s3:GetObject"])
-        self._reads.append(read)
-        if len(self._reads) > 1:
-            self._room = _MANAGED
-            iam.ManagedPolicy(self, f"Read{len(self._reads)}", roles=[self._role], statements=[read])
-            return
-        self._room = _INLINE
-        # By default, the name is the same in every stack of a cluster, and IAM overwrites a policy of the role.
-        name = cdk.Names.unique_resource_name(self, max_length=120)
-        iam.Policy(self, "Read", policy_name=name, statements=[read]).attach_to_role(self._role)
+        assert script.content is not None
+        return self._reads.publish(script.content).url
 
 
 @once
