@@ -65,6 +65,17 @@ def test_users_of_a_directory_need_a_shared_home() -> None:
     assert "slurm.directory: gives users without homes" in line
 
 
+def test_users_of_a_directory_are_members_of_accounts() -> None:
+    enforces = ", settings: {AccountingStorageEnforce: limits}, accounts: {ml: {}, rl: {}}"
+    (line,) = problems(with_directory(f"{{ldap: {{{KEYS}}}}}", more=enforces))
+    assert "slurm.directory: AccountingStorageEnforce refuses the jobs of users without an account" in line
+    assert "slurm.accounts: {ml: {members: [ada, grace]}}" in line
+    members = enforces.replace("ml: {}, rl: {}", "ml: {members: [jane.doe]}, rl: {members: [ada, jane.doe]}")
+    script = clusterfile.loads(with_directory(f"{{ldap: {{{KEYS}}}}}", more=members), "c.yaml").accounting_script or ""
+    # Their administrators are not in the file.
+    assert "member ml jane.doe\nmember rl jane.doe\nuser jane.doe DefaultAccount=ml\n" in script
+
+
 def test_a_directory_that_a_new_private_vpc_does_not_reach_is_refused_until_it_is_connected() -> None:
     text = with_directory(f"{{ldap: {{{KEYS}}}}}") + "network: {internet: false}\n"
     (line,) = (line for line in problems(text) if "slurm.directory" in line)

@@ -127,6 +127,8 @@ def test_users_and_accounts_become_what_nodes_and_sacctmgr_read() -> None:
     script = cluster.accounting_script or ""
     assert "member ml ada\nuser ada DefaultAccount=ml AdminLevel=Administrator\n" in script
     assert read(NAME, NAME).accounting_script is None
+    # The image's user needs an account too.
+    assert read(NAME, slurm("{settings: {AccountingStorageEnforce: limits}}")).accounting_script is not None
 
 
 SETTING_ERRORS = [
@@ -193,6 +195,12 @@ def test_accepts_unknown_settings() -> None:
         ("{users: {ada: {uid: 2000, accounts: [ml]}}}", "ml is not under slurm.accounts, where there are: none"),
         ("{users: {ada: {uid: 2000, ssh-keys: [hello]}}}", "must be a public key on one line"),
         ("{users: {ada: {uid: 2000, ssh-keys: ['-----BEGIN OPENSSH PRIVATE KEY-----']}}}", "is a private key"),
+        ("{accounts: {ml: {members: [ada]}}, users: {ada: {uid: 2000}}}", "write accounts: [ml] there"),
+        ("{accounts: {ml: {members: [Ada]}}}", "slurm.accounts.ml.members[0]: must be the name of a user, 1 to 64"),
+        (
+            "{accounts: {ml: {}}, settings: {AccountingStorageEnforce: safe}, users: {ada: {uid: 2000}}}",
+            "slurm.users.ada: AccountingStorageEnforce refuses the jobs of users without an account; write",
+        ),
         ("{users: {ada: {uid: 2000, admin: true}}}", "an administrator of Slurm is a user of Slurm"),
         ("{accounts: {a: {parent: b}}}", "slurm.accounts.a.parent: is a part of b, which is no account here"),
         ("{accounts: {a: {parent: a}}}", "is a part of itself"),

@@ -57,11 +57,17 @@ class SlurmAccount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlurmUser:
-    """A user of Slurm."""
+    """A user of Slurm.
+
+    Args:
+        name: Its name.
+        accounts: Accounts of its jobs; the first is the default.
+        admin: Whether it administers Slurm, or None to leave that alone. By default, no.
+    """
 
     name: str
     accounts: Sequence[str]
-    admin: bool = False
+    admin: bool | None = False
 
 
 def check_accounts(accounts: Sequence[SlurmAccount]) -> dict[str, str]:
@@ -92,6 +98,8 @@ def accounting_script(
 ) -> str:
     """Return the bash script for root on a login node. It is idempotent and leaves other records alone.
 
+    The image's own user (ubuntu, ec2-user) gets the root account, unless it has one: Slurm may refuse users without.
+
     Args:
         version: Version of Slurm, in the path of PCS's `sacctmgr`.
         accounts: The accounts.
@@ -110,8 +118,8 @@ def accounting_script(
         lines.append(f"parent {account.name} {account.parent}")
     for user in users:
         lines += [f"member {account} {user.name}" for account in user.accounts]
-        level = "Administrator" if user.admin else "None"
-        lines.append(f"user {user.name} DefaultAccount={user.accounts[0]} AdminLevel={level}")
+        level = "" if user.admin is None else f"AdminLevel={'Administrator' if user.admin else 'None'}"
+        lines.append(f"user {user.name} DefaultAccount={user.accounts[0]} {level}")
     lines = [line.rstrip() for line in lines]
     plain = re.compile(r"[\w .,:/=+-]+")
     problems += [ARGUMENT(f"{line!r} holds what a shell would read") for line in lines if not plain.fullmatch(line)]

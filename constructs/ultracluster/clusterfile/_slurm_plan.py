@@ -37,6 +37,10 @@ _QOS_SETTINGS = ("AllowQos", "DenyQos", "QOS")
 # #OPT_AccountingStorageTRES (read 2026-11-27).
 _GPUS = "gres/gpu"
 
+# Each of them refuses users without an association: _validate_accounting_storage_enforce in src/common/read_config.c of
+# https://github.com/SchedMD/slurm, tag slurm-25-11-2-1 (read 2026-11-27).
+_ENFORCES_ASSOCIATIONS = frozenset(("associations", "limits", "qos", "safe"))
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueuePlan:
@@ -159,17 +163,39 @@ def accounts(slurm: Slurm) -> list[SlurmAccount]:
     ]
 
 
+def enforces_associations(slurm: Slurm) -> bool:
+    """Return True if Slurm refuses the jobs of users without an account."""
+    words = cluster_settings(slurm).get("AccountingStorageEnforce", "").lower().split(",")
+    return not _ENFORCES_ASSOCIATIONS.isdisjoint(map(str.strip, words))
+
+
+def _members(slurm: Slurm) -> list[SlurmUser]:
+    """Return the users of a directory, whose administrators the file does not name."""
+    names = dict.fromkeys(name for account in slurm.accounts.values() for name in account.members)
+    return [
+        SlurmUser(
+            name=name,
+            accounts=[word for word, account in slurm.accounts.items() if name in account.members],
+            admin=None,
+        )
+        for name in names
+    ]
+
+
 def accounting_script(slurm: Slurm) -> str | None:
-    """Return the script that creates accounts, QoS and users on a login node, or None if the file has none."""
-    if not (slurm.accounts or slurm.qos):
+    """Return the script that creates accounts, QoS and users on a login node, or None if Slurm needs none."""
+    if not (slurm.accounts or slurm.qos or enforces_associations(slurm)):
         return None
     return render(
         version=slurm.version,
         accounts=accounts(slurm),
         qos=[SlurmQos(name=name, priority=qos.priority, options=qos.settings) for name, qos in slurm.qos.items()],
         users=[
-            SlurmUser(name=name, accounts=user.accounts, admin=user.admin)
-            for name, user in slurm.users.items()
-            if user.accounts
+            *(
+                SlurmUser(name=name, accounts=user.accounts, admin=user.admin)
+                for name, user in slurm.users.items()
+                if user.accounts
+            ),
+            *_members(slurm),
         ],
     )

@@ -101,6 +101,22 @@ def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Databa
     assert database.show("account", "after", "format=account") == ["after"]
 
 
+def test_the_user_of_the_image_has_an_account(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "getent").write_text('#!/bin/sh\n[ "$*" = "-s files passwd ubuntu" ]\n')
+    (tmp_path / "getent").chmod(0o755)
+    of_image = Database({**database.environment, "PATH": f"{tmp_path}:{database.environment['PATH']}"})
+    text = accounting_script(version="25.11")
+    for account in ("root", "chosen"):
+        done = of_image.run(text)
+        assert done.returncode == 0, done.stderr
+        assert database.show("assoc", "where", "user=ubuntu,ec2-user", "format=account,user") == [f"{account}|ubuntu"]
+        # Another account, once it has one, is an administrator's choice.
+        database.run("sacctmgr -i add account chosen; sacctmgr -i add user ubuntu account=chosen; "
+                     "sacctmgr -i modify user where name=ubuntu set DefaultAccount=chosen; "
+                     "sacctmgr -i delete user where name=ubuntu account=root")  # fmt: skip
+    database.run("sacctmgr -i delete user ubuntu")
+
+
 def test_the_script_waits_for_slurm_on_a_new_node(database: Database) -> None:
     """Without the configuration that slurmd fetches, `sacctmgr` fails at once, as with an empty one."""
     configuration = Path(database.environment["SLURM_CONF"])

@@ -3,6 +3,7 @@
 # Usage: slurm-accounts VERSION <TABLE
 # Lines: "qos NAME OPTION=VALUE ...", "account NAME OPTION=VALUE ...", "parent ACCOUNT PARENT", "member ACCOUNT USER",
 # "user NAME OPTION=VALUE ..."
+# The image's own user gets the root account, unless it has one: Slurm that enforces associations refuses users without.
 # Idempotent. What is not in the table is left alone: its history counts.
 set -euo pipefail
 
@@ -39,9 +40,10 @@ apply() {
         now=$(sacctmgr -nP show assoc where "account=$name" format=parentname,user | sed -n 's/|$//p' | head -n 1)
         [ "$now" = "${words[2]}" ] || try sacctmgr -i modify account where "name=$name" set "parent=${words[2]}"
         ;;
-      member)
+      member | image)
         user=${words[2]}
-        member=(assoc where "account=$name" "user=$user" format=user)
+        member=(assoc where "user=$user" format=user)
+        [ "$kind" = image ] || member+=("account=$name")
         has "${member[@]}" || sacctmgr -i add user "$user" "account=$name" || try has "${member[@]}"
         ;;
       user)
@@ -59,6 +61,9 @@ apply() {
 # Another login node may block slurmdbd for minutes, and the first failure ends a deployment. Ten minutes, so that a wrong
 # option does not hold it for long.
 table=$(cat)
+for user in ubuntu ec2-user; do
+  ! getent -s files passwd "$user" >/dev/null || table+=$'\n'"image root $user"
+done
 last=$((SECONDS + 600))
 until apply; do
   [ "$SECONDS" -lt "$((last < limit ? last : limit))" ] || exit 1

@@ -48,6 +48,7 @@ class Account(TypedDict, total=False):
     parent: str
     fairshare: int
     qos: Sequence[str]
+    members: Sequence[str]
     settings: Mapping[str, str | float]
 
 

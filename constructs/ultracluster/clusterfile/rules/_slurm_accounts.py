@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile._slurm_plan import accounting_script, accounts
+from ultracluster.clusterfile._slurm_plan import accounting_script, accounts, enforces_associations
 from ultracluster.clusterfile.rules._rule import error, shared
 from ultracluster.clusterfile.sections._slurm import Slurm
 
@@ -14,6 +14,12 @@ _ACCOUNTS_SIZE = shared("slurm-accounts-size")
 _UID = error("slurm-uid", "Files belong to numbers: two users with one number share their files.")
 _ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
 _USER = shared("slurm-user")
+_MEMBERS = error("slurm-account-members", "Users of the file name their accounts themselves.")
+_USER_ACCOUNT = error(
+    "slurm-user-account",
+    "Slurm refuses the jobs of users without an account when it enforces associations.",
+    acceptable=True,
+)
 _USERS = error("slurm-users", "Each user adds resources to the stack.")
 
 # A quarter of the resources of a stack.
@@ -37,6 +43,23 @@ def check_accounting(slurm: Slurm) -> Iterator[Problem]:
     for name, account in slurm.accounts.items():
         for word in account.qos:
             yield from check_name(("slurm", "accounts", name, "qos"), word, "qos", {**slurm.qos, NORMAL: None})
+        for word in account.members:
+            if word in slurm.users:
+                message = f"{word} is under slurm.users; write accounts: [{name}] there"
+                yield _MEMBERS(("slurm", "accounts", name, "members"), message)
+    if enforces_associations(slurm):
+        yield from _check_associations(slurm)
+
+
+def _check_associations(slurm: Slurm) -> Iterator[Problem]:
+    refused = "AccountingStorageEnforce refuses the jobs of users without an account"
+    example = next(iter(slurm.accounts), "research")
+    for name, user in slurm.users.items():
+        if not user.accounts:
+            yield _USER_ACCOUNT(("slurm", "users", name), f"{refused}; write accounts: [{example}]", at_key=True)
+    if slurm.directory is not None and not any(account.members for account in slurm.accounts.values()):
+        message = f"{refused}; write the users under slurm.accounts: {{{example}: {{members: [ada, grace]}}}}"
+        yield _USER_ACCOUNT(("slurm", "directory"), message, at_key=True)
 
 
 def check_name(path: Path, name: str, section: str, known: Iterable[str]) -> Iterator[Problem]:

@@ -76,6 +76,11 @@ class Account(Section):
     qos: w.Several[s.AccountName] = Field(
         default=(), description="QoS of its jobs, first the default one. Default: its parent's."
     )
+    members: w.Several[s.Member] = Field(
+        default=(),
+        description="Users of `directory` with jobs of the account; the first account that has a user is the default "
+        "one. Users of the file have `accounts`.",
+    )
     settings: s.Options = Field(default={}, description="Options of sacctmgr by name, such as {GrpTRES: gres/gpu=256}.")
 
 
@@ -94,7 +99,8 @@ class User(Section):
     uid: s.Uid = Field(description="Number of user and group, 2000 to 59999. Never give it to another user.")
     ssh_keys: w.Several[s.SshKey] = Field(default=(), description="Public keys for the login nodes. Default: none.")
     accounts: w.Several[s.AccountName] = Field(
-        default=(), description="Accounts of the user's jobs, first the default one."
+        default=(),
+        description="Accounts of the user's jobs, first the default one. Required where Slurm enforces associations.",
     )
     admin: t.Flag = Field(default=False, description="Whether the user administers Slurm.")
 

@@ -21,6 +21,8 @@ ANYWHERE = "anywhere"
 # "Up to 255 ASCII characters": https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateKeyPair.html (read
 # 2026-11-21); ours need no quotes.
 _KEY_PAIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,254}", re.ASCII)
+# Slurm keeps names in lower case; directories have dots in them.
+_MEMBER = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,63}", re.ASCII)
 _WEIGHT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_/:.-]{0,60}", re.ASCII)
 _GRES_ATTRIBUTE = re.compile(r"[A-Za-z]{1,30}", re.ASCII)
 # slurm.conf keeps it in 16 bits, and the last is its "no value": https://slurm.schedmd.com/slurm.conf.html (read
@@ -70,6 +72,7 @@ def _option(value: object) -> str:
 _ACCOUNT = "a name of 1 to 40 lower-case letters, digits, hyphens and underscores, which begins with a letter"
 AccountName = Annotated[str, w.pattern(ACCOUNT, _ACCOUNT, "research")]
 UserName = Annotated[str, w.checked(check_user_name, "the name of a user", USER_NAME, "ada", longest=60)]
+Member = Annotated[str, w.pattern(_MEMBER, "the name of a user, 1 to 64 lower-case letters, digits and ._-", "ada")]
 Uid = Annotated[
     int,
     w.whole(UIDS.start, UIDS.stop - 1, ", which neither images nor systemd use", example=2001),
