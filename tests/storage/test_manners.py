@@ -278,13 +278,22 @@ def test_a_principal_without_policies_is_allowed_by_the_bucket_policy(kind: str)
     assert allowed == {"AWS::S3::BucketPolicy", "AWS::S3Express::BucketPolicy", "AWS::KMS::Key"}
 
 
-def test_a_reader_of_an_express_bucket_gets_read_only_sessions() -> None:
-    (stack,) = stacks("Stack")
+def test_readers_of_an_express_bucket_get_read_only_sessions() -> None:
+    stack = stacks("Stack")[0]
+    reads = storage.ExpressBucket(stack, "Express", zone="use2-az1").grants.read
+    other = iam.Role.from_role_arn(stack, "Other", "arn:aws:iam::210987654321:role/Other")
+    outside = (iam.ArnPrincipal("arn:aws:iam::123456789012:role/R"), iam.OrganizationPrincipal("o-1234567890"), other)
     role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
-    storage.ExpressBucket(stack, "Express", zone="use2-az1").grants.read(role)
-    (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
-    (statement,) = policy["Properties"]["PolicyDocument"]["Statement"]
-    assert statement["Condition"] == {"StringEquals": {"s3express:SessionMode": "ReadOnly"}}
+    for grantee in (role, iam.ManagedPolicy(stack, "Policy"), *outside):
+        reads(grantee).assert_success()
+    template = Template.from_stack(stack)
+    (of_role,) = template.find_resources("AWS::IAM::Policy").values()
+    (bucket,) = template.find_resources("AWS::S3Express::BucketPolicy").values()
+    statements = [each for policy in (of_role, bucket) for each in policy["Properties"]["PolicyDocument"]["Statement"]]
+    readers = [each["Condition"]["StringEquals"] for each in statements if each.get("Sid") != "Lifecycle"]
+    mode = {"s3express:SessionMode": "ReadOnly"}
+    assert [mode | each for each in readers] == readers
+    assert sum(each.get("aws:PrincipalOrgID") == "o-1234567890" for each in readers) == 1
 
 
 # Imported file systems in associations

@@ -37,11 +37,14 @@ def grant(
     """
     grants = []
     for permission in permissions:
+        conditions = permission.conditions
+        # In the policy of a resource, the CDK keeps no conditions but the principal's; a policy is no principal there.
+        with_conditions = conditions and not isinstance(grantee, iam.Policy | iam.ManagedPolicy)
         statement = {
-            "grantee": grantee,
+            "grantee": iam.PrincipalWithConditions(grantee.grant_principal, conditions) if with_conditions else grantee,
             "actions": list(permission.actions),
             "resource_arns": [permission.arn],
-            "conditions": permission.conditions or None,
+            "conditions": conditions or None,
         }
         grants.append(
             iam.Grant.add_to_principal(**statement)  # type: ignore[arg-type]
