@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ultracluster.cli._writing import RenderedFile, write_files
 from ultracluster.workloads import WORKLOADS
 
 RUN = CliRunner()
+FILE_SYSTEM = '{"Resources": {"Lustre": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}}}}'
 MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
 
 
@@ -191,12 +193,33 @@ def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
     assert {stack.stack_name for stack in consumed.stacks} == seen
 
 
-def test_templates_are_the_same_at_every_run_and_the_notes_name_what_they_lack(tmp_path: Path) -> None:
+def test_templates_are_the_same_at_every_run_and_those_of_stacks_that_left_go(tmp_path: Path) -> None:
     arguments = ["render", str(ROOT / "examples" / "slurm-managed-grafana.yaml"), "--templates", "--out", str(tmp_path)]
     first = RUN.invoke(app, arguments)
     assert f"aws s3 sync {tmp_path}/templates/assets s3://BUCKET/" in first.stdout
+    # As if an earlier file had one more stack.
+    folder = tmp_path / "templates"
+    index = json.loads((folder / "stacks.json").read_text())
+    left, asset = folder / "old-Storage.template.json", folder / "assets" / "old.sh"
+    index["stacks"].append({"template": left.name, "assets": ["assets/old.sh"]})
+    texts = {folder / "stacks.json": json.dumps(index), left: FILE_SYSTEM, asset: "", folder / "note.md": ""}
+    for file, text in texts.items():
+        file.write_text(text)
+    refused = RUN.invoke(app, arguments)
+    assert refused.exit_code == 1
+    assert f"2 files are no longer rendered: {left}, {asset}; nothing was written" in refused.stderr
+    shutil.copytree(folder, tmp_path / "before")
+    assert RUN.invoke(app, [*arguments, "--force"]).exit_code == 0
+    assert not left.exists()
+    lost = RUN.invoke(app, ["guard", str(tmp_path / "before"), str(folder)])
+    assert (lost.exit_code, "--allow old-Storage/Lustre" in lost.output) == (1, True), lost.output
     second = RUN.invoke(app, [*arguments, "--json"])
     assert {row["fate"] for row in json.loads(second.stdout)} == {"unchanged"}
+    assert {path for path in texts if path.exists()} == {folder / "stacks.json", folder / "note.md"}
+    # As after a command that was interrupted.
+    left.write_text(FILE_SYSTEM)
+    hidden = RUN.invoke(app, ["guard", str(tmp_path / "before"), str(folder)])
+    assert (hidden.exit_code, f"error: {left}: stacks.json does not name them" in hidden.output) == (2, True)
 
 
 def test_rules_link_to_the_managed_grafana_of_the_outputs_or_report_that_they_do_not(tmp_path: Path) -> None:

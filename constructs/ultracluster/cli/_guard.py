@@ -1,10 +1,12 @@
 """`ultracluster guard`: refuse an update that would lose data."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ultracluster.cli._output import JsonOption, fail, misuse, print_json
+from ultracluster.cli._templates import unnamed_templates
 from ultracluster.cli._verdict import print_report, refusal
 from ultracluster.testing import IN_PLACE, TEMPLATE_RULES, UPDATE_RULES
 
@@ -23,6 +25,8 @@ def guard(old: _Old, new: _New, allow: _Allow = None, running: _Running = False,
         from cdk_rehearsal import guard
     except ImportError as error:
         misuse(f'the guard needs more packages ({error.name} is missing): pip install "cdk-ultracluster[guard]"')
+    if left := [str(path) for side in (old, new) for path in unnamed_templates(Path(side))]:
+        misuse(f"{', '.join(left)}: stacks.json does not name them; delete those of stacks that left")
     try:
         report = guard.compare(
             old,

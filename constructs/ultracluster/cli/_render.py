@@ -15,7 +15,7 @@ from ultracluster.cli._manifests import manifest_files
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._outputs import StackOption, deployed_outputs
 from ultracluster.cli._parallelcluster import configuration_files
-from ultracluster.cli._templates import template_files, template_notes
+from ultracluster.cli._templates import stale_templates, template_files, template_notes
 from ultracluster.cli._workloads import workload_rendered
 from ultracluster.cli._writing import RenderedFile, print_notes, stale_files, write_files, written_json, written_table
 
@@ -158,7 +158,8 @@ def render(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Replace files with other content; with --kubernetes, remove those of objects that left."
+            "--force",
+            help="Replace files with other content; with --kubernetes and --templates, remove those of what left.",
         ),
     ] = False,
     json_: JsonOption = False,
@@ -233,7 +234,7 @@ def render(
         print_notes(files, file)
         return
     try:
-        stale = stale_files(files, out) if kubernetes else []
+        stale = [*(stale_files(files, out) if kubernetes else ()), *(stale_templates(files, out) if templates else ())]
         results = write_files(files, out, force=force, stale=stale)
     except ValueError as error:
         fail(str(error))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
 
 _FOLDER = "templates"
+_INDEX = "stacks.json"
 _BUCKET = "AssetsBucket"
 # The largest template that an API call takes in its body; a larger one is read from S3, 1 MB at most.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
@@ -48,15 +49,50 @@ def template_files(cluster: "ClusterFile") -> list[RenderedFile]:
             )
     document = {"region": cluster.region, "account": cluster.account, "stacks": index}
     listing = RenderedFile(
-        path=f"{_FOLDER}/stacks.json", text=json.dumps(document, indent=2) + "\n", what="Stacks in order of deployment."
+        path=f"{_FOLDER}/{_INDEX}", text=json.dumps(document, indent=2) + "\n", what="Stacks in order of deployment."
     )
     return [listing, *files, *assets.values()]
+
+
+def stale_templates(files: Sequence[RenderedFile], directory: Path) -> list[RenderedFile]:
+    """Return the templates and assets of the index in a directory that are no longer rendered.
+
+    A template that stays would hide from `guard` that its stack leaves.
+    """
+    folder = directory / _FOLDER
+    earlier = _index(folder / _INDEX)
+    names = [name for stack in earlier for name in (stack["template"], *stack.get("assets", ()))]
+    rendered = {file.path for file in files}
+    return [
+        RenderedFile(path=path, text=(directory / path).read_bytes(), what="no longer in the cluster file")
+        for path in (f"{_FOLDER}/{name}" for name in dict.fromkeys(names))
+        if path not in rendered and (directory / path).is_file()
+    ]
+
+
+def unnamed_templates(directory: Path) -> list[Path]:
+    """Return the templates in a directory that the index next to them does not name."""
+    result = []
+    for index in sorted(directory.rglob(_INDEX)):
+        if stacks := _index(index):
+            names = {stack["template"] for stack in stacks}
+            result += [path for path in sorted(index.parent.glob("*.template.json")) if path.name not in names]
+    return result
+
+
+def _index(file: Path) -> list[dict[str, Any]]:
+    """Stacks of an index; none if the file is another one."""
+    try:
+        stacks = json.loads(file.read_bytes())["stacks"]
+        return stacks if all(isinstance(stack["template"], str) for stack in stacks) else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def template_notes(files: Sequence[RenderedFile], directory: Path) -> str:
     """Notes on what the templates do not hold."""
     folder = directory / _FOLDER
-    notes = [f"Deploy the stacks in the order of {folder / 'stacks.json'}; they refer to each other by exports."]
+    notes = [f"Deploy the stacks in the order of {folder / _INDEX}; they refer to each other by exports."]
     assets = [file for file in files if file.path.startswith(f"{_FOLDER}/assets/")]
     if assets:
         notes.append(
