@@ -545,6 +545,19 @@ def test_rejects_storage_of_another_region_for_a_cluster() -> None:
     assert wrong == {"storage.home", "storage.data_bucket"}
 
 
+def test_rejects_buckets_of_another_account() -> None:
+    (stack,) = stacks("Stack")
+    foreign = s3.Bucket.from_bucket_attributes(stack, "Foreign", bucket_name="central", account="210987654321")
+    refused = r"must be in 123456789012, .* 210987654321 \[other-account\]"
+    with pytest.raises(Refusal, match=f"Stack/Data: access_log_bucket {refused}"):
+        storage.DataBucket(stack, "Data", access_log_bucket=foreign)
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    with pytest.raises(Refusal, match=f"Stack/Home: bucket {refused}"):
+        storage.S3FilesHome(stack, "Home", vpc=vpc, subnets=vpc.private_subnets, bucket=foreign)
+    with pytest.raises(Refusal, match=f"Stack/Old: bucket {refused}"):
+        storage.S3FilesHome.from_s3_files_home_attributes(stack, "Old", file_system_id=FS, bucket=foreign)
+
+
 def test_rejects_an_association_and_a_release_of_another_region() -> None:
     (stack,) = stacks("Stack")
     far = far_stack(stack)

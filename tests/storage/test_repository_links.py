@@ -162,6 +162,39 @@ def test_the_policy_of_the_bucket_is_left_as_it_is() -> None:
     assert policies(linked=True) == policies(linked=False)
 
 
+def test_a_bucket_of_another_account_allows_the_role_of_fsx() -> None:
+    app = cdk.App()
+    owner, user = (
+        cdk.Stack(app, name, env=cdk.Environment(account=account, region="us-east-2"))
+        for name, account in (("Owner", "210987654321"), ("User", "123456789012"))
+    )
+    name, key = cdk.PhysicalName.GENERATE_IF_NEEDED, kms.Key(owner, "Key")
+    link(user, bucket=s3.Bucket(owner, "Data", bucket_name=name, encryption_key=key))
+    templates = {each.stack_name: each.template for each in app.synth().stacks}
+    kinds = {each["Type"]: each["Properties"] for each in templates["Owner"]["Resources"].values()}
+    (on_bucket,) = kinds["AWS::S3::BucketPolicy"]["PolicyDocument"]["Statement"]
+    assert "s3:PutBucketNotification" in on_bucket["Action"]
+    assert ":iam::123456789012:root" in json.dumps(on_bucket["Principal"])
+    assert f":iam::123456789012:{ROLE}{FS}" in json.dumps(on_bucket["Condition"]["ArnLike"])
+    on_key = kinds["AWS::KMS::Key"]["KeyPolicy"]["Statement"][-1]
+    assert on_key["Condition"]["StringEquals"]["kms:CallerAccount"] == "123456789012"
+
+
+def test_rejects_a_perimeter_without_the_account_of_the_file_system() -> None:
+    app = cdk.App()
+    owner, user = (
+        cdk.Stack(app, name, env=cdk.Environment(account=account, region="us-east-2"))
+        for name, account in (("Owner", "210987654321"), ("User", "123456789012"))
+    )
+    for name, perimeter in (("Closed", "333333333333"), ("Open", "123456789012")):
+        bucket = DataBucket(owner, name, bucket_name=cdk.PhysicalName.GENERATE_IF_NEEDED, perimeter=perimeter).bucket
+        link(user, f"{name}Link", bucket=bucket, path=f"/{name}")
+    problem = "statement Perimeter of the bucket policy denies principals of 123456789012"
+    with pytest.raises(RuntimeError, match=rf"Owner/Closed/Bucket: {problem}") as caught:
+        app.synth()
+    assert "Owner/Open" not in str(caught.value)
+
+
 def test_a_linked_bucket_has_no_notifications_in_the_template(stack: cdk.Stack, template: MakeTemplate) -> None:
     link(stack, import_events=["NEW", "CHANGED", "DELETED"])
     whole = json.dumps(template().to_json())

@@ -11,7 +11,9 @@ from ultracluster.planning._perimeter import perimeter_problems as perimeter_pro
 from ultracluster.planning._plan import Figure as Figure
 from ultracluster.planning._plan import Kind as Kind
 from ultracluster.planning._plan import Plan as Plan
+from ultracluster.planning._regions import OTHER_ACCOUNT as OTHER_ACCOUNT
 from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
+from ultracluster.planning._regions import account_of as account_of
 from ultracluster.planning._regions import region_of as region_of
 from ultracluster.planning._regions import security_groups as security_groups
 from ultracluster.planning._regions import stack_of as stack_of

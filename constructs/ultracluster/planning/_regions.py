@@ -1,4 +1,4 @@
-"""Zones and the region of the stack that names them."""
+"""Zones, and the region and account of the stack that names them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -14,6 +14,7 @@ from ultracluster.rules import Message, error
 OTHER_REGION = error(
     "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own Region."
 )
+OTHER_ACCOUNT = error("other-account", "S3 Files and the access logs of S3 use buckets of their own account.")
 
 
 def zone_problems(argument: str, zone: str, region: str) -> list[Message]:
@@ -81,6 +82,12 @@ def region_of(resource: Any) -> str:
     if hasattr(type(resource), "stack_name"):
         return _region_of_stack(resource)
     return _created_in.get(resource) or str(resource.env.region)
+
+
+@once
+def account_of(resource: Any) -> str:
+    """Return the account of a stack or resource; may be a token."""
+    return str(resource.account if hasattr(type(resource), "stack_name") else resource.env.account)
 
 
 def security_groups(value: Any) -> list[Any]:

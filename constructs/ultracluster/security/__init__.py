@@ -11,4 +11,5 @@ from ultracluster.security._node_role import NodeRole as NodeRole
 from ultracluster.security._readable import acknowledge_wildcards as acknowledge_wildcards
 from ultracluster.security._readable import readable as readable
 from ultracluster.security._readable import wildcard_finding as wildcard_finding
+from ultracluster.security._same_region import check_same_account as check_same_account
 from ultracluster.security._same_region import check_same_region as check_same_region

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from ultracluster.planning import check_fields
+from ultracluster.planning import as_list, check_fields, known
 from ultracluster.rules import Message, Refusal, error
 
 #: Purpose of a bucket.
@@ -68,7 +68,12 @@ class Tier:
 
 
 def link_problems(
-    properties: Mapping[str, Any], policy: Mapping[str, Any], *, prefix: str, imports: bool = False
+    properties: Mapping[str, Any],
+    policy: Mapping[str, Any],
+    *,
+    prefix: str,
+    imports: bool = False,
+    account: str | None = None,
 ) -> list[Message]:
     """Return the properties of a bucket that would break its link to a Lustre file system.
 
@@ -77,9 +82,10 @@ def link_problems(
         policy: Its bucket policy.
         prefix: What is linked, without slashes at the ends; empty for the whole bucket.
         imports: Whether the link imports automatically.
+        account: Account of the file system. Default: that of the bucket.
     """
     linked = f"{prefix}/" if prefix else ""
-    problems = [*_lifecycle(properties, linked), *_archives(properties, linked), *_locked_out(policy)]
+    problems = [*_lifecycle(properties, linked), *_archives(properties, linked), *_locked_out(policy, account)]
     if imports and properties.get("NotificationConfiguration"):
         problems.append(NOTIFICATIONS)
     return [*map(_LINK, problems)]
@@ -123,7 +129,7 @@ def _archives(properties: Mapping[str, Any], linked: str) -> Iterator[str]:
             )
 
 
-def _locked_out(policy: Mapping[str, Any]) -> Iterator[str]:
+def _locked_out(policy: Mapping[str, Any], account: str | None) -> Iterator[str]:
     for index, statement in enumerate(policy.get("Statement") or []):
         conditions = statement.get("Condition") or {}
         keys = {key.lower() for tests in conditions.values() for key in tests}
@@ -133,6 +139,18 @@ def _locked_out(policy: Mapping[str, Any]) -> Iterator[str]:
                 f"statement {statement.get('Sid') or index + 1} of the bucket policy denies by where a request comes "
                 "from, and FSx comes from outside of every VPC: exempt its role with ArnNotLike aws:PrincipalArn "
                 f"arn:aws:iam::ACCOUNT:role/aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/{ROLE_PREFIX}*"
+            )
+        inside = {
+            key.lower(): as_list(values)
+            for operator, tests in conditions.items()
+            for key, values in tests.items()
+            if operator.startswith("StringNotEquals")
+        }
+        of_accounts = statement.get("Effect") == "Deny" and inside.keys() == {"aws:principalaccount"} and not exempt
+        if of_accounts and account is not None and known(account) and account not in inside["aws:principalaccount"]:
+            yield (
+                f"statement {statement.get('Sid') or index + 1} of the bucket policy denies principals of {account}, "
+                "the account of the file system, and so the role of FSx: add the account to those of the statement"
             )
 
 

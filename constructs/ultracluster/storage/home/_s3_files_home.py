@@ -15,7 +15,7 @@ from ultracluster.boot import Mount, Volume, s3_files_mount, s3_files_volume
 from ultracluster.catalogue.storage import s3_files as limits
 from ultracluster.planning import as_list, checked, checked_method, id_problem
 from ultracluster.rules import Refusal, error, warning
-from ultracluster.security import check_same_region
+from ultracluster.security import check_same_account, check_same_region
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._grants import Permission, grant
 from ultracluster.storage._interfaces import IDataBucket, ISharedFileSystem
@@ -94,8 +94,8 @@ class S3FilesHome(_S3Files):
     Args:
         vpc: The VPC of the subnets.
         subnets: Subnets of its mount targets, in one zone each: a node mounts in its own zone only.
-        bucket: A bucket of the same region, with versioning. Its lifecycle must not move objects of the prefix to
-            Glacier Flexible Retrieval or Deep Archive: those cannot be read through the file system.
+        bucket: A bucket of the same account and region, with versioning. Its lifecycle must not move objects of
+            the prefix to Glacier Flexible Retrieval or Deep Archive: those cannot be read through the file system.
         prefix: The directory of the bucket that is the home, ending in `/`.
         bucket_key: The KMS key of the bucket's objects. Default: S3 encrypts them with its own.
         key: Key of the fast storage. Default: a key that AWS owns.
@@ -127,6 +127,7 @@ class S3FilesHome(_S3Files):
         errors = [
             *check_mount_targets(vpc, places),
             *check_same_region(self, {"bucket": bucket, "bucket_key": bucket_key, "key": key}),
+            *check_same_account(self, {"bucket": bucket}),
         ]
         if not prefix.endswith("/") or prefix.startswith("/") or "//" in prefix:
             errors.append(_PREFIX(f"prefix must end in / and not begin with one, such as home/, got {prefix!r}"))
@@ -178,11 +179,13 @@ class S3FilesHome(_S3Files):
                 owner adds them.
 
         Raises:
-            Refusal: If the id is not that of a file system, or bucket or key are in another region.
+            Refusal: If the id is not that of a file system, bucket or key are in another region, or the bucket is in
+                another account.
         """
         home = _S3Files(scope, id)
         problems = [*id_problem("file_system_id", file_system_id, "fs-")]
         problems += check_same_region(home, {"bucket": unwrapped(bucket), "bucket_key": bucket_key})
+        problems += check_same_account(home, {"bucket": unwrapped(bucket)})
         if problems:
             raise Refusal(home, problems)
         home._set(file_system_id, S3FilesMetrics(file_system_id, home), security_group)

@@ -12,7 +12,7 @@ from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
 from ultracluster.cloudwatch import Alarms
-from ultracluster.planning import as_list, checked, id_problem, token_errors
+from ultracluster.planning import account_of, as_list, checked, id_problem, known, region_of, stack_of, token_errors
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, shared
@@ -34,10 +34,10 @@ class DataRepositoryAssociation(cdk.Resource):
     FSx imports names first, and content when a file is first read. L1, because aws-cdk-lib has no L2 (2.275.0).
 
     The key of the bucket allows the role that FSx creates for the file system; in the bucket's account that role has
-    its own permissions on S3. A change of path, bucket, prefix, file system or `batch_import_metadata` replaces the
-    association. The old one is retained, and the update fails where the two overlap: delete the old one by hand first,
-    when `metrics.metric_age_of_oldest_queued_message` is zero. The association has no tags, so that a change of tags
-    never updates it.
+    its own permissions on S3, and in another account the bucket policy allows it. A change of path, bucket, prefix,
+    file system or `batch_import_metadata` replaces the association. The old one is retained, and the update fails where
+    the two overlap: delete the old one by hand first, when `metrics.metric_age_of_oldest_queued_message` is zero. The
+    association has no tags, so that a change of tags never updates it.
 
     CloudFormation creates and updates the associations of a file system one after the other, in their order in the
     app, as FSx fails some of several at once: https://github.com/hashicorp/terraform-provider-aws/issues/24678 and
@@ -48,8 +48,9 @@ class DataRepositoryAssociation(cdk.Resource):
 
     Args:
         file_system: The file system, an imported one included, or its id.
-        bucket: The bucket. If it is not created in the app, a warning names what its owner must do. It may be in
-            another region, as FSx requires the same region for automatic import only:
+        bucket: The bucket. If it is not created in the app, a warning names what its owner must do. If it is in another
+            account, its policy and that of its key allow FSx. It may be in another region, as FSx requires the same
+            region for automatic import only:
             https://docs.aws.amazon.com/fsx/latest/LustreGuide/overview-dra-data-repo.html (read 2026-11-20)
         path: Directory on the file system, such as `/checkpoints`, whatever the mount path.
         prefix: The part of the bucket that is linked. Default: all of it.
@@ -126,6 +127,7 @@ class DataRepositoryAssociation(cdk.Resource):
         # CloudFormation answered a change of tags beside an association with an update that failed:
         # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1687 (read 2026-11-21).
         resource.add_property_deletion_override("Tags")
+        repository_access.allow_fsx(self, bucket, self.file_system_id)
         # FSx reads the bucket when it creates the association, so the policies must exist by then.
         for needed in (bucket.policy, bucket.encryption_key):
             if needed is not None:
@@ -137,17 +139,15 @@ class DataRepositoryAssociation(cdk.Resource):
         #: Id of the association.
         self.association_id = resource.attr_association_id
 
-        repository_access.allow_fsx(self, bucket, self.file_system_id)
         self._warn(foreign=not self._facts)
         self.node.add_validation(_Links(self))
 
     def _problems(self, associations: Sequence[Association]) -> list[Message]:
-        region, home = cdk.Stack.of(self).region, self.bucket.env.region
-        known = not cdk.Token.is_unresolved(region) and not cdk.Token.is_unresolved(home)
+        region, home = region_of(stack_of(self)), region_of(self.bucket)
         return check_associations(
             associations,
             region=region,
-            bucket_regions={self.bucket.bucket_name: home} if known else {},
+            bucket_regions={self.bucket.bucket_name: home} if known(region) and known(home) else {},
             **self._facts,
         )
 
@@ -188,7 +188,9 @@ def _bucket_problems(owner: DataRepositoryAssociation) -> list[str]:
     bucket = owner.bucket
     policy = {} if bucket.policy is None else cdk.Stack.of(bucket).resolve(bucket.policy.document)
     imports = bool(owner.association.import_events)
-    problems = link_problems(properties_of(bucket), policy or {}, prefix=owner.association.prefix, imports=imports)
+    account = account_of(stack_of(owner))
+    prefix = owner.association.prefix
+    problems = link_problems(properties_of(bucket), policy or {}, prefix=prefix, imports=imports, account=account)
     # `add_event_notification` and EventBridge create a custom resource of the CDK.
     if imports and bucket.node.try_find_child("Notifications") is not None and NOTIFICATIONS not in problems:
         problems.append(NOTIFICATIONS)

@@ -7,9 +7,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.planning import account_of, region_of
 from ultracluster.planning.s3 import ROLE_PREFIX
 from ultracluster.rules import shared
-from ultracluster.security import readable
+from ultracluster.security import check_same_account, readable
 
 FOREIGN_BUCKET = shared("association-foreign-bucket")
 FOREIGN_KEY = shared("association-foreign-key")
@@ -30,10 +31,11 @@ KEY_ACTIONS = ("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDat
 
 
 def allow_fsx(scope: Construct, bucket: s3.IBucket, file_system_id: str) -> None:
-    """Allow FSx to use the key of a bucket, and warn of permissions that only their owner can add.
+    """Allow FSx to use a bucket and its key, and warn of permissions that only their owner can add.
 
-    The bucket policy needs no statement: in the bucket's account the role has its own permissions on S3. FSx adds them
-    if the deploying principal may call iam:AttachRolePolicy and iam:PutRolePolicy, as the CDK's deployment role may.
+    In the bucket's account, the bucket policy needs no statement: there the role has its own permissions on S3. FSx
+    adds them if the deploying principal may call iam:AttachRolePolicy and iam:PutRolePolicy, as the CDK's deployment
+    role may.
     See https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html (read 2026-11-21).
     """
     role = _role_arn(scope, file_system_id)
@@ -41,6 +43,8 @@ def allow_fsx(scope: Construct, bucket: s3.IBucket, file_system_id: str) -> None
     key = bucket.encryption_key
     if not cdk.Resource.is_owned_resource(bucket):
         _warn_of_bucket(scope, bucket, role, on_key)
+    elif check_same_account(scope, {"bucket": bucket}):
+        bucket.add_to_resource_policy(_bucket_statement(scope, bucket, role))
     if key is not None and not key.add_to_resource_policy(on_key, True).statement_added:
         cdk.Validations.of(scope).add_warning(
             FOREIGN_KEY.warning_id,
@@ -67,8 +71,8 @@ def _key_statement(scope: Construct, bucket: s3.IBucket, role: str) -> iam.Polic
     stack = cdk.Stack.of(scope)
     conditions: dict[str, dict[str, object]] = {
         "StringEquals": {
-            "kms:CallerAccount": stack.account,
-            "kms:ViaService": f"s3.{bucket.env.region}.amazonaws.com",
+            "kms:CallerAccount": account_of(stack),
+            "kms:ViaService": f"s3.{region_of(bucket)}.amazonaws.com",
         },
         "ArnLike": {"aws:PrincipalArn": role},
     }
@@ -85,6 +89,15 @@ def _key_statement(scope: Construct, bucket: s3.IBucket, role: str) -> iam.Polic
     )
 
 
+def _bucket_statement(scope: Construct, bucket: s3.IBucket, role: str) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        actions=list(BUCKET_ACTIONS),
+        principals=[iam.AccountPrincipal(cdk.Stack.of(scope).account)],
+        resources=[bucket.bucket_arn, bucket.arn_for_objects("*")],
+        conditions={"ArnLike": {"aws:PrincipalArn": role}},
+    )
+
+
 def _fixed_name(bucket: s3.IBucket) -> str | None:
     resource = bucket.node.default_child
     name = resource.bucket_name if isinstance(resource, s3.CfnBucket) else bucket.bucket_name
@@ -92,12 +105,7 @@ def _fixed_name(bucket: s3.IBucket) -> str | None:
 
 
 def _warn_of_bucket(scope: Construct, bucket: s3.IBucket, role: str, on_key: iam.PolicyStatement) -> None:
-    on_bucket = iam.PolicyStatement(
-        actions=list(BUCKET_ACTIONS),
-        principals=[iam.AccountPrincipal(cdk.Stack.of(scope).account)],
-        resources=[bucket.bucket_arn, bucket.arn_for_objects("*")],
-        conditions={"ArnLike": {"aws:PrincipalArn": role}},
-    )
+    on_bucket = _bucket_statement(scope, bucket, role)
     message = (
         f"the bucket {readable(scope, bucket.bucket_name)} is not created in this app, so its owner must check the "
         f"rest. In another account, its policy needs the statement {_statement(scope, on_bucket)}. "

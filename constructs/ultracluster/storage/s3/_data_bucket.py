@@ -19,7 +19,7 @@ from ultracluster.planning.s3 import (
     existing_bucket_warning,
 )
 from ultracluster.rules import Refusal, error, shared
-from ultracluster.security import check_same_region, readable
+from ultracluster.security import check_same_account, check_same_region, readable
 from ultracluster.storage._arguments import unwrapped
 from ultracluster.storage._interfaces import IDataBucket
 from ultracluster.storage.s3._bucket import BucketGrants, BucketMetrics, ImportedBucket
@@ -44,7 +44,9 @@ class DataBucket(cdk.Resource):
             use a `LogBucket`.
         tier: A cheaper storage class for older objects, or its name. Default: all objects stay in S3 Standard.
         key: Key of the objects. Default: S3's own encryption.
-        access_log_bucket: Bucket of the access logs. Default: a bucket beside this one.
+        access_log_bucket: Bucket of the access logs, of the same account and region:
+            https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerLogs.html (read 2026-11-27). Default:
+            a bucket beside this one.
         perimeter: Data perimeter: the id of an organization, or accounts beside that of the stack. All other principals
             are denied access, unless they are services of AWS. Default: IAM policies decide.
         bucket_name: Name, or `cdk.PhysicalName.GENERATE_IF_NEEDED` for grants to principals of other accounts and
@@ -53,8 +55,8 @@ class DataBucket(cdk.Resource):
             unless the deployment that creates it fails.
 
     Raises:
-        Refusal: If the purpose is unknown, the name is not valid, key or log bucket are in another region, or the
-            perimeter is neither an organization nor accounts.
+        Refusal: If the purpose is unknown, the name is not valid, key or log bucket are in another region, the log
+            bucket is in another account, or the perimeter is neither an organization nor accounts.
     """
 
     @checked
@@ -74,6 +76,7 @@ class DataBucket(cdk.Resource):
         super().__init__(scope, id)
         given_logs = None if access_log_bucket is None else unwrapped(access_log_bucket)
         errors = check_same_region(scope, {"key": key, "access_log_bucket": given_logs})
+        errors += check_same_account(scope, {"access_log_bucket": given_logs})
         if purpose not in OLD_VERSIONS_DAYS:
             text = f"purpose is {' or '.join(get_args(Purpose))}, got {purpose!r}; logs, which expire, need a LogBucket"
             errors.append(_PURPOSE(text))
