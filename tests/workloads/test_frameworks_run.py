@@ -1,19 +1,23 @@
 """Job files of frameworks run here in bash, on nodes that are stand-ins."""
 
 import hashlib
+import http.server
 import io
 import os
 import re
 import shlex
 import subprocess
 import tarfile
+import threading
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
 
 from support.job_node import Node, pods, rendered
 from support.ports import free_ports
+from support.training import BIN
 from ultracluster.boot import deep_check
 from ultracluster.workloads import IMAGES
 from ultracluster.workloads._containers import layer_of
@@ -70,7 +74,7 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
     settings["checkpoints_kept"] = "3"
     (text,) = rendered("slurm-512-gpus", "megatron", nodes="4", recipe="llama3_8b_pretrain_config", **settings)
     for arguments in ([], ["qwen3_32b_pretrain_config", "train.train_iters=5"]):
-        done = node.run_text(text, *arguments, nodes=4, IMAGE="", RUN=f"{node.directory}/run")
+        done = node.run_text(text, *arguments, nodes=4, IMAGE="", RUN=f"{node.directory}/run", HF_HUB_OFFLINE="0")
         assert done.returncode == 0, done.stderr
     default, other = (shlex.split(node.calls("torchrun")[number].partition(": ")[2]) for number in (0, 4))
     program = default.index("/opt/Megatron-Bridge/scripts/training/run_recipe.py")
@@ -99,7 +103,86 @@ def test_a_recipe_of_megatron_bridge_gets_degrees_data_and_checkpoints_as_its_ov
     on_kubernetes = trainer["command"][trainer["command"].index(default[program]) + 1 :]
     assert [word.replace("$(RUN)", f"{node.directory}/run") for word in on_kubernetes] == default[program + 1 :]
     assert (trainer["image"], trainer["numNodes"]) == (IMAGES["megatron"].address, 4)
-    assert trainer["command"][3:6] == ["env", "ULTRACLUSTER_REQUEST_SIGNAL=TERM", "torchrun"]
+    assert trainer["command"][3:5] == ["bash", "-c"]
+    assert trainer["command"][5].endswith('with_model "$@"\n')
+    assert trainer["command"][6:10] == ["node", "env", "ULTRACLUSTER_REQUEST_SIGNAL=TERM", "torchrun"]
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    """A model at Hugging Face; counts its requests."""
+
+    requests: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.requests.append(self.path)
+        self.send_response(200)
+        for name, value in (("ETag", '"a"'), ("X-Repo-Commit", "a" * 40), ("Content-Length", "2")):
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(b"{}")
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+# Of Megatron Bridge: a recipe reads the configuration of its model, and each rank the tokenizer.
+RECIPE = """\
+import sys
+from types import SimpleNamespace
+from huggingface_hub import hf_hub_download
+from megatron.bridge.training.tokenizers.tokenizer import build_tokenizer
+def pretrain(config, forward_step_func):
+    build_tokenizer(config.tokenizer)
+    print("trained", sys.argv[1:3])
+TRAIN_FUNCTIONS = {"pretrain": pretrain, "finetune": pretrain}
+def main():
+    hf_hub_download("a/model", "config.json")
+    TRAIN_FUNCTIONS["pretrain"](config=SimpleNamespace(tokenizer="a/model"), forward_step_func=None)
+if __name__ == "__main__":
+    main()
+"""
+TOKENIZER = """\
+from huggingface_hub import hf_hub_download
+def build_tokenizer(config):
+    hf_hub_download(config, "tokenizer.json")
+"""
+
+
+def test_one_node_reads_the_model_of_a_recipe_and_the_ranks_its_cache(node: Node) -> None:
+    for path, program in (
+        ("scripts/training/run_recipe.py", RECIPE),
+        ("megatron/bridge/training/tokenizers/tokenizer.py", TOKENIZER),
+    ):
+        (node.directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (node.directory / path).write_text(program)
+    node.provide("python3", f'#!/bin/sh\nexec {BIN / "python"} "$@"\n')
+    node.provide("torchrun", '#!/bin/bash\nwhile [[ $1 == --* ]]; do shift; done\nexec python3 "$@"\n')
+    (text,) = rendered("slurm-512-gpus", "megatron", nodes="2")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def run(**given: str) -> tuple[int, str, int]:
+        Hub.requests.clear()
+        environment = {"IMAGE": "", "REPORT": "no", "MEGATRON_BRIDGE": str(node.directory), **given}
+        environment |= {"PYTHONPATH": str(node.directory), "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}"}
+        done = node.run_text(text, nodes=2, HF_HOME=str(node.directory / "cache"), **environment)
+        return done.returncode, done.stdout + done.stderr, len(Hub.requests)
+
+    code, output, requests = run(HF_HUB_OFFLINE="1")
+    assert (code != 0, requests) == (True, 0), output
+    assert (
+        f"cannot read the model of the recipe into {node.directory}/cache. Without internet access, run else" in output
+    )
+    code, output, requests = run()
+    assert (code, output.count("trained ['--recipe', 'qwen3_8b_pretrain_config']")) == (0, 2), output
+    assert requests == 4, "a HEAD and a GET of two files"
+    assert run(RUN=f"{node.directory}/other")[::2] == (0, 0)
+    assert run(HF_HUB_OFFLINE="0")[2] > 0
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.mark.parametrize(
@@ -157,6 +240,8 @@ def test_maxtext_is_one_process_a_node_that_finds_the_first_one(node: Node) -> N
     assert "ici_tensor_parallelism=4" in command
     environment = {item["name"]: item.get("value") for item in pod["containers"][0]["env"]}
     assert (environment["nodes"], environment["head"]) == ("2", "maxtext-train-node-0-0.maxtext-train")
+    assert environment["HF_HOME"] == "/fsx/huggingface/$(POD_NAMESPACE)"
+    assert "HF_HUB_OFFLINE" not in environment
 
 
 @pytest.mark.parametrize(("ends", "code"), [("1:0", 1), ("2:4", 4)])

@@ -285,6 +285,12 @@ def test_pods_without_internet_access_have_images_that_were_built_before() -> No
         ):
             files(cluster, "inference", model="Qwen/Qwen3-8B")
         assert files(cluster, "inference", model="/fsx/m")
+        note = "HF_HOME=DIRECTORY hf download MODEL --exclude '*.safetensors', and copy DIRECTORY.\n"
+        assert note in "".join(files(cluster, "megatron").values())
+        assert "HF_HUB_OFFLINE" in "".join(files(cluster, "rl").values())
+    assert "hf download MODEL --exclude '*.safetensors', and" not in "".join(
+        files("slurm-512-gpus", "megatron").values()
+    )
 
 
 def test_checkpoints_are_on_a_file_system_that_pods_write_or_the_file_warns() -> None:

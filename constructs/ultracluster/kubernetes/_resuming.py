@@ -51,6 +51,8 @@ def namespaced() -> Object:
 def with_resuming(platform: Platform, group: PlatformNodes, pod: Object) -> Object:
     """Return the spec of a pod whose program finds its checkpoints, and writes one before the pod ends.
 
+    Pods share a cache of what they download from Hugging Face.
+
     The hook requests a checkpoint of all pods of the gang when one is drained, preempted or deleted; a pod that has
     failed already ends the wait. The attempt of the gang is the Job that JobSet creates for it.
 
@@ -66,6 +68,8 @@ def with_resuming(platform: Platform, group: PlatformNodes, pod: Object) -> Obje
         _env("CHECKPOINT_REQUEST", "$(RUN)/.requests/$(ATTEMPT)"),
         _env("ULTRACLUSTER_CHECKPOINTS", "$(RUN)"),
         _env("ULTRACLUSTER_JOB_STATE", "$(RUN)/ultracluster-job.json"),
+        *([_env("HF_HOME", f"{platform.shared}/huggingface/$(POD_NAMESPACE)")] if platform.shared else []),
+        *([] if platform.internet else [_env("HF_HUB_OFFLINE", "1")]),
         *cached(platform, group),
     ]
     hook = {"preStop": {"exec": {"command": ["bash", _GANG, "stop"]}}}

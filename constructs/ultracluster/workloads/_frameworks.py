@@ -108,6 +108,11 @@ def _filled(option: str, values: Mapping[str, str]) -> str:
     return option
 
 
+#: Line about the model of a recipe of Megatron Bridge, for nodes that do not reach the internet.
+UNCONNECTED = (
+    "Nodes do not reach Hugging Face, and HF_HOME must have the files of the recipe's model. Elsewhere, run "
+    "HF_HOME=DIRECTORY hf download MODEL --exclude '*.safetensors', and copy DIRECTORY"
+)
 #: https://github.com/NVIDIA-NeMo/Megatron-Bridge (tag v0.4.2), scripts/training/run_recipe.py and
 #: src/megatron/bridge/training/config.py (read 2026-11-24). The batch of a recipe is for a number of GPUs, and Megatron
 #: refuses one that micro batch x data parallelism does not divide: recipes/common.py (read 2026-11-26).

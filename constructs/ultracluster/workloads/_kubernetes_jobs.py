@@ -67,6 +67,8 @@ def kubernetes_job(platform: Platform, form: KubernetesForm, group: PlatformNode
         notes.append(
             "Without storage.lustre or storage.home, checkpoints end with their pod, and a restart begins again"
         )
+    if form.unconnected and not platform.internet:
+        notes.append(form.unconnected)
     managed = not (group.elastic or platform.late)
     if given.parameters and given.request_seconds > _EVICTION_SECONDS and managed:
         notes.append(

@@ -7,7 +7,15 @@ from fractions import Fraction
 from importlib import resources
 
 from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team
-from ultracluster.workloads._frameworks import CHECKPOINTS, DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._frameworks import (
+    CHECKPOINTS,
+    DEGREES,
+    LAYOUT,
+    MAX_TEXT,
+    MEGATRON_BRIDGE,
+    TITAN,
+    UNCONNECTED,
+)
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_form import KubernetesForm, gpus_of
 from ultracluster.workloads._kubernetes_gang import START, first_pod, job_set, name_of, nodes_of
@@ -28,6 +36,8 @@ def _times(group: PlatformNodes, given: Settings) -> Callable[[Fraction], str]:
 
 def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Settings) -> list[Object]:
     options = MEGATRON_BRIDGE.options(given, _RUN, _times(group, given))
+    text = resources.files(__package__).joinpath("loads", "recipe.sh").read_text(encoding="utf-8")
+    signal = [f"{key}={value}" for key, value in _SIGNAL.items()]
     return torchrun_job(
         platform,
         group,
@@ -36,7 +46,7 @@ def _megatron(platform: Platform, group: PlatformNodes, team: Team, given: Setti
         kind=_kind("megatron", given),
         program=[_PROGRAM, "--recipe", given.recipe or "qwen3_8b_pretrain_config", *options],
         image=MEGATRON,
-        launcher=["env", *(f"{key}={value}" for key, value in _SIGNAL.items())],
+        launcher=["bash", "-c", f'{text}with_model "$@"\n', "node", "env", *signal],
     )
 
 
@@ -82,6 +92,7 @@ MEGATRON_JOB = KubernetesForm(
     objects=_megatron,
     applies=has_train_jobs,
     settings=(*_SETTINGS, *LAYOUT),
+    unconnected=UNCONNECTED,
     image=MEGATRON,
     writes=True,
 )

@@ -18,6 +18,15 @@ def _times(number: Fraction) -> str:
     return f"$((SLURM_JOB_NUM_NODES * gpus_per_node * {number.numerator}{share}))"
 
 
+def downloads(form: SlurmForm, directory: str, *, internet: bool) -> list[str]:
+    """Return the lines that set the cache of Hugging Face, which nodes without internet access use alone."""
+    lines = [f'export HF_HOME="${{HF_HOME:-{directory}}}"']
+    if not internet:
+        lines += [f"# {form.unconnected}."] if form.unconnected else []
+        lines.append('export HF_HUB_OFFLINE="${HF_HUB_OFFLINE:-1}"')
+    return lines
+
+
 def requires(given: Settings) -> list[str]:
     """Return the lines that end a job whose files do not exist; data may be the beginning of the names of its files."""
     lines = []

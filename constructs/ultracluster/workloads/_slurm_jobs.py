@@ -13,7 +13,7 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
-from ultracluster.workloads._slurm_arguments import arguments, overrides, requires
+from ultracluster.workloads._slurm_arguments import arguments, downloads, overrides, requires
 from ultracluster.workloads._slurm_form import OF_BOOT, SlurmForm
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload, software_versions
@@ -155,7 +155,7 @@ def _render(job: _Job, queue: QueueShape, title: str) -> str:
         *(f"export {name}={value}" for name, value in record.variables),
         *_sets_image(job, image),
         *(_names_run(queue, form) if "resume.sh" in form.bodies else []),
-        *([f'export HF_HOME="${{HF_HOME:-{_of_user(queue)}/huggingface}}"'] if form.cache else []),
+        *(downloads(form, f"{_of_user(queue)}/huggingface", internet=queue.internet) if form.cache else []),
         *requires(job.given),
         *([overrides(form, job.given)] if form.framework else []),
         *([f"[ $# -gt 0 ] || set -- {shlex.join(words)}"] if (words := arguments(form, job.given)) else []),

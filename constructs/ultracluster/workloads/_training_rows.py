@@ -1,6 +1,14 @@
 """Training with frameworks of others: torchtitan, Megatron Bridge and MaxText."""
 
-from ultracluster.workloads._frameworks import CHECKPOINTS, DEGREES, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN
+from ultracluster.workloads._frameworks import (
+    CHECKPOINTS,
+    DEGREES,
+    LAYOUT,
+    MAX_TEXT,
+    MEGATRON_BRIDGE,
+    TITAN,
+    UNCONNECTED,
+)
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, MEGATRON_SET, TITAN_JOB, TITAN_SET
 from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMED, RESUMES, SlurmForm
@@ -55,13 +63,14 @@ TRAINING = (
                     "sbatch megatron.sbatch RECIPE [KEY=VALUE ...]     another recipe, with overrides",
                 ),
                 nodes="all",
-                bodies=(*CONTAINER, *RESUMED, "megatron.sh", "torchrun.sh"),
+                bodies=(*CONTAINER, *RESUMED, "loads/recipe.sh", "megatron.sh", "torchrun.sh"),
                 options=RESUMES,
                 container=MEGATRON,
                 framework=MEGATRON_BRIDGE,
                 recipe="qwen3_8b_pretrain_config",
                 cache=True,
                 settings=(*_SETTINGS, *LAYOUT),
+                unconnected=UNCONNECTED,
             ),
             MEGATRON_JOB,
             MEGATRON_SET,

@@ -102,9 +102,14 @@ VARIABLES: Mapping[str, Variable] = MappingProxyType(
             "https://docs.python.org/3/using/cmdline.html",
         ),
         "HF_HOME": _variable(
-            "what downloads models, on Slurm",
-            "the default is the home directory; all nodes share this one",
+            "what downloads models, on Slurm; training on Kubernetes",
+            "the default is the home directory or the container; all nodes share this one",
             "https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables (read 2026-11-26)",
+        ),
+        "HF_HUB_OFFLINE": _variable(
+            "megatron; all without internet access",
+            "512 ranks exceed the limits of Hugging Face; without internet access, each request waits for its timeout",
+            "https://huggingface.co/docs/hub/rate-limits (read 2026-11-27)",
         ),
         "HF_TOKEN": _variable(
             "Kubernetes",

@@ -79,12 +79,14 @@ class Form:
         file: Name of the file, in the directory of its group.
         kind: `sbatch`, or the kind of the Kubernetes object that runs the workload.
         settings: Names of its settings, of `SETTINGS`.
+        unconnected: Line about what its nodes need if they do not reach the internet, or an empty text.
     """
 
     family: Family
     file: str
     kind: str
     settings: tuple[str, ...] = ("nodes", "gpus")
+    unconnected: str = ""
 
     @property
     def shown(self) -> str:

@@ -15,6 +15,7 @@ case "${1:-}" in *.py | -m) set -- ${reporter:+"$reporter"} "$@" ;; esac
 # the job has a new rendezvous. Each node unpacks the image by itself: the others wait ten minutes for the first, not one.
 # https://docs.pytorch.org/docs/stable/elastic/rendezvous.html (read 2026-11-27)
 export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
-train torchrun --nnodes="$SLURM_JOB_NUM_NODES" --nproc-per-node="$gpus_per_node" --max-restarts="${RESTARTS:-3}" \
+[ -v prepared ] || prepared=()
+train "${prepared[@]}" torchrun --nnodes="$SLURM_JOB_NUM_NODES" --nproc-per-node="$gpus_per_node" --max-restarts="${RESTARTS:-3}" \
     --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}" --rdzv-endpoint="$head:${MASTER_PORT:-29500}" \
     --rdzv-conf=read_timeout=600,join_timeout=1200 "$@"
