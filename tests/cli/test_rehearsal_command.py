@@ -14,12 +14,14 @@ from cdk_rehearsal import rehearsal
 from cdk_rehearsal.rehearsal import Action, Entry, Journal, Maker, RehearsalError, Report, StandIn, Step
 from cdk_rehearsal.rehearsal._report import LIMITS, report
 from cdk_rehearsal.rehearsal._state import Stacks
-from support import EXAMPLES
+from support import EXAMPLES, ROOT
 from ultracluster import clusterfile
+from ultracluster.cli import app
 from ultracluster.cli._one_more_group import with_one_more_group
 from ultracluster.cli._rehearse import rehearse
 
 APP = typer.Typer()
+MAIN_JOB = str(ROOT / "examples" / "slurm-512-gpus.yaml")
 APP.command()(rehearse)
 
 
@@ -97,11 +99,11 @@ def test_rejects_wrong_usage_with_2(arguments: list[str]) -> None:
 
 
 def test_rejects_a_directory_without_an_app_in_one_line(tmp_path: Path) -> None:
-    result = run("--app", str(tmp_path))
-    assert result.exit_code == 1
-    assert result.stderr.strip() == f"error: {tmp_path} holds no CDK app: there is no cdk.json in it; " + (
-        "go to the directory of the app, or name it: --app DIR"
-    )
+    for folder in (tmp_path, tmp_path / "missing"):
+        for result in (run("--app", str(folder)), CliRunner().invoke(app, ["diff", MAIN_JOB, "--app", str(folder)])):
+            assert result.exit_code == 1
+            expected = f"error: --app {folder}: there is no cdk.json in it; name the directory of the app"
+            assert result.stderr.strip() == expected
 
 
 def test_rejects_a_bad_cluster_file_without_starting(tmp_path: Path) -> None:

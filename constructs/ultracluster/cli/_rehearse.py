@@ -111,6 +111,8 @@ def rehearse(
 @contextlib.contextmanager
 def app_directory(app: Path | None, file: Path | None) -> Iterator[Path]:
     """Directory of the app: the named one, the current one, or outside of an app the shipped one."""
+    if app is not None and not (app / "cdk.json").is_file():
+        fail(f"--app {app}: there is no cdk.json in it; name the directory of the app")
     if app is not None or file is None or Path("cdk.json").exists():
         yield app or Path()
         return
