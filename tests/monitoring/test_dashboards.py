@@ -251,11 +251,27 @@ def test_runbooks_name_the_reboot_before_a_reset_of_a_gpu_which_the_exporter_use
     units = node_collectors(p5, cluster="llama", group="train", efa_devices=32, to=to).units
     unit = "ultracluster-metrics-dcgm"
     assert f"{unit}.service" in units
-    for name in ("GpuXidReset", "GpuRecoveryRequired"):
+    names = [name for name, alert in ALERTS.items() if "--gpu-reset" in alert.runbook]
+    assert {"GpuXidReset", "GpuRecoveryRequired", "GpuEccUncorrected", "GpuRowRemapPending", "NvswitchFatal"} <= {
+        *names
+    }
+    for name in names:
         steps = "\n".join(ALERTS[name].actions)
         reset = (f"systemctl stop {unit}", "nvidia-smi --gpu-reset", f"systemctl start {unit}")
         positions = [steps.index(f"`sudo {command}") for command in ("reboot", *reset)]
         assert positions == sorted(positions)
+
+
+def test_a_command_of_a_runbook_that_needs_root_has_it() -> None:
+    """A session of SSM is no root, and Ubuntu hides the kernel's log and that of services from others."""
+    privileged = re.compile(
+        r"^(dmesg|journalctl|lnetctl|lspci|nvidia-smi --gpu-reset|systemctl (re)?st(art|op)|mkdir) "
+    )
+    for alert in ALERTS.values():
+        for command in re.findall(r"`([^`]+)`", alert.runbook.partition("```")[0]):
+            assert not privileged.match(command), (alert.name, command)
+            assert not re.search(r"(?<!sudo tee )/run/ultracluster/\S*since$", command), (alert.name, command)
+            assert not re.match(r"kubectl describe workload(?!.*--namespace)", command), (alert.name, command)
 
 
 def test_grafanas_own_model_knows_the_runbooks() -> None:

@@ -43,8 +43,8 @@ RESET = (
     "`sudo nvidia-smi --gpu-reset -i INDEX`, `sudo systemctl start ultracluster-metrics-dcgm`."
 )
 FORGET = (
-    "After a reset of the GPUs: `sudo ultracluster-health-check --forget-xids` on the node, or on Kubernetes "
-    "`mkdir -p /run/ultracluster/devices && date +%s >/run/ultracluster/devices/xids-since`."
+    "After a reset of the GPUs, on the node: `sudo ultracluster-health-check --forget-xids` under Slurm, `sudo mkdir "
+    "-p /run/ultracluster/devices && date +%s | sudo tee /run/ultracluster/devices/xids-since` under Kubernetes."
 )
 UNTIL = "It stays until the node has booted, that was called, or the node is gone; seven days at most."
 #: Rationale of a threshold without a published source.

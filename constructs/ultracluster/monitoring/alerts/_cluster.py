@@ -90,7 +90,11 @@ CLUSTER_ALERTS = (
         "cluster_queue:kueue_admitted_active_workloads:sum == 0",
         summary="{{ $value }} workloads wait in queue {{ $labels.cluster_queue }}, and none runs",
         description="The queue admits nothing: quota, taints, or missing nodes.",
-        diagnosis=("`kubectl describe workload`: the condition has the reason.", "NodesMissing."),
+        diagnosis=(
+            "`kubectl get workloads --all-namespaces`, and `kubectl describe workload NAME --namespace TEAM`: the "
+            "condition has the reason.",
+            "NodesMissing.",
+        ),
         actions=("Raise the quota, or add the nodes.",),
     ),
     Alert(
@@ -238,7 +242,7 @@ CLUSTER_ALERTS = (
             "minutes.",
         ),
         actions=(
-            "Fix the role or the route; see a node's agent: `journalctl -u ultracluster-metrics-agent`.",
+            "Fix the role or the route; see a node's agent: `sudo journalctl -u ultracluster-metrics-agent`.",
             "If it sends to a workspace that is gone: `sudo systemctl restart ultracluster-metrics-agent`.",
         ),
         rationale="10 minutes, for the creation of a cluster.",

@@ -21,7 +21,7 @@ from ultracluster.monitoring.names import RESTART_SELECTOR
 _XIDS = (
     "NVIDIA's Xid catalogue and the lists of AWS, as `ultracluster.catalogue.monitoring` holds them with their sources."
 )
-_DMESG = "`dmesg -T | grep -i xid` on the node."
+_XID_LOG = "`sudo journalctl -k --grep xid` on the node."
 
 # What shows for as long as nobody has reset the GPU or replaced the node.
 _NOT_RECOVERED = (
@@ -54,7 +54,7 @@ def _xid(policy: XidPolicy, severity: Severity, description: str, *actions: str)
         description=description,
         diagnosis=(
             "The label `xid`, and NVIDIA's page on it: https://docs.nvidia.com/deploy/xid-errors/.",
-            _DMESG,
+            _XID_LOG,
             "Whether other nodes of the same job have it too: then suspect the program or the fabric.",
         ),
         actions=actions,
@@ -110,7 +110,7 @@ GPU_ALERTS = (
         "{{ $labels.reason }}",
         description="The driver has set a recovery action (XID 154), or an NVLink of Blackwell had an error with a "
         "fatal sub-code (XID 144 to 150). The GPU takes no job until it is recovered.",
-        diagnosis=(_DMESG, "The XIDs before it: the cause.", "`nvidia-smi -q | grep -A1 'Recovery Action'`."),
+        diagnosis=(_XID_LOG, "The XIDs before it: the cause.", "`nvidia-smi -q | grep -A1 'Recovery Action'`."),
         actions=(
             DRAIN,
             REBOOT,
@@ -129,10 +129,11 @@ GPU_ALERTS = (
         summary="Uncorrectable memory error on node {{ $labels.instance }}",
         description="The memory of a GPU lost data, and no XID 94 reports that the error was contained: the GPU may "
         "compute with wrong numbers. A contained one ends a process: GpuXidWatch and GpuRowRemapPending report it.",
-        diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _DMESG),
+        diagnosis=("`nvidia-smi -q -d ECC,ROW_REMAPPER`.", _XID_LOG),
         actions=(
             DRAIN,
-            "Reset the GPU, which remaps the row.",
+            REBOOT,
+            f"{RESET} Either remaps the row.",
             "Replace the node when a row cannot be remapped, or when it happens again within days.",
         ),
         rationale="None is normal, and the counter stays until the GPU is reset. A100, H100 and Blackwell contain "
@@ -169,7 +170,7 @@ GPU_ALERTS = (
         summary="A GPU of node {{ $labels.instance }} waits for a reset to remap a row",
         description="A bad row of the memory is known and will be replaced at the next reset of the GPU.",
         diagnosis=("`nvidia-smi -q -d ROW_REMAPPER`.",),
-        actions=("Let the job end, then reset the GPU before the next one.",),
+        actions=(DRAIN, REBOOT, RESET),
         rationale="It is 0 or 1: https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/ (read 2026-11-20).",
     ),
     Alert(
@@ -224,7 +225,7 @@ GPU_ALERTS = (
         'ultracluster_node_expected_gpus * 0) > 0 and on (cluster, instance) ultracluster_exporter_up{job="dcgm"} == 1',
         summary="Node {{ $labels.instance }} lacks {{ $value }} GPUs",
         description="Fewer GPUs answer than the instance type has.",
-        diagnosis=("`nvidia-smi -L`.", _DMESG),
+        diagnosis=("`nvidia-smi -L`.", _XID_LOG),
         actions=(DRAIN, "Restart the instance, then replace it."),
         rationale="The catalogue has their number. 5 minutes: a node that boots.",
     ),
@@ -253,7 +254,7 @@ GPU_ALERTS = (
         summary="An NVLink of node {{ $labels.instance }} could not be set up again",
         description="A link between GPUs is down (NVLink 5). The job hangs or fails; in an UltraServer, its peers do "
         "too.",
-        diagnosis=("`nvidia-smi nvlink -s`.", _DMESG),
+        diagnosis=("`nvidia-smi nvlink -s`.", _XID_LOG),
         actions=(DRAIN, "Replace the node."),
         rationale="None is normal.",
     ),
@@ -265,7 +266,7 @@ GPU_ALERTS = (
         bounds=PER_SECOND,
         summary="PCIe of a GPU of node {{ $labels.instance }} repeats {{ $value | humanize }} packets a second",
         description="The way between CPU and GPU loses packets. Copies from and to the GPU are slower.",
-        diagnosis=("`nvidia-smi -q | grep -A3 Replay`.", "The width and speed of the link: `lspci -vv`."),
+        diagnosis=("`nvidia-smi -q | grep -A3 Replay`.", "The width and speed of the link: `sudo lspci -vv`."),
         actions=("Replace the node when the job's input is slow.",),
     ),
     Alert(

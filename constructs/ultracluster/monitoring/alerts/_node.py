@@ -6,6 +6,8 @@ from ultracluster.monitoring.alerts._alert import (
     JUDGEMENT,
     NUMBER,
     PER_SECOND,
+    REBOOT,
+    RESET,
     SHARE,
     UNTIL,
     Alert,
@@ -64,9 +66,8 @@ NODE_ALERTS = (
         bounds=NUMBER,
         summary="Node {{ $labels.instance }} failed, recovered or restarted {{ $value }} times in six hours",
         description="The checks of the node fail and recover more than six times in six hours, or it restarts three "
-        "times. "
-        "Each time it costs a job. Its mounts do not count: they fail with their file system.",
-        diagnosis=("`journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
+        "times. Each time it costs a job. Its mounts do not count: they fail with their file system.",
+        diagnosis=("`sudo journalctl -u 'ultracluster-*'` on the node.", "The history of `ultracluster_node_problem`."),
         actions=("Drain it with a reason of your own, which no check lifts.", "Replace it."),
     ),
     Alert(
@@ -98,6 +99,7 @@ NODE_ALERTS = (
         diagnosis=(
             "The node group's status in PCS or EKS: no capacity?",
             "PCS: the scaling log has the reason of each failed launch; see docs/operations/node-health.md.",
+            "EKS: docs/operations/node-health.md#an-eks-node-that-does-not-come-up.",
             "The nodes' boot: `/var/log/cloud-init-output.log`.",
         ),
         actions=(
@@ -164,12 +166,12 @@ NODE_ALERTS = (
         diagnosis=(
             "`cat /run/ultracluster/software/ITEM` on the node: it has the reason.",
             "`/var/log/amazon/pcs/lifecycle/actions/nodeBootstrapped/ultracluster-software.log`: the whole log; of "
-            "node-scripts: `journalctl -u ultracluster-node-scripts`.",
+            "node-scripts: `sudo journalctl -u ultracluster-node-scripts`.",
         ),
         actions=(
             "`ultracluster image bundle FILE` fills the cluster's bucket; then restart the node.",
             "If the publisher's file has another checksum, take an image that has the software.",
-            "For node-scripts: correct the parameter or the role, and `systemctl start ultracluster-node-scripts`.",
+            "node-scripts: correct the parameter or the role, and `sudo systemctl start ultracluster-node-scripts`.",
             "For squeue: sackd or slurmd must run there, and the controller answer. For what is older: a newer image.",
         ),
         rationale="It is 0 or 1.",
@@ -184,7 +186,7 @@ NODE_ALERTS = (
         description="The clock is 50 ms off, or nothing disciplines it. Slurm's credentials, TLS and logs of several "
         "nodes need equal clocks.",
         diagnosis=("`chronyc tracking` and `chronyc sources` on the node.",),
-        actions=("`systemctl restart chronyd`, or `chrony` on Ubuntu.", "Replace the node if it comes back."),
+        actions=("`sudo systemctl restart chronyd`, or `chrony` on Ubuntu.", "Replace the node if it comes back."),
         rationale="Amazon Time Sync keeps clocks within a millisecond; 50 ms: judgement.",
     ),
     Alert(
@@ -197,8 +199,8 @@ NODE_ALERTS = (
         summary="The fabric manager of node {{ $labels.instance }} does not run, or restarts again and again",
         description="Without it the GPUs of an NVSwitch system cannot be used together: CUDA programs fail at their "
         "start with error 802.",
-        diagnosis=("`journalctl -u nvidia-fabricmanager` on the node.", "Whether its version is that of the driver."),
-        actions=(DRAIN, "`systemctl restart nvidia-fabricmanager`, then `nvidia-smi -q | grep -A2 Fabric`."),
+        diagnosis=("`sudo journalctl -u nvidia-fabricmanager` on the node.", "Its version must be the driver's."),
+        actions=(DRAIN, "`sudo systemctl restart nvidia-fabricmanager`, then `nvidia-smi -q | grep -A2 Fabric`."),
         rationale="It is 0 or 1. A reset of the GPUs stops it for minutes; more than two restarts in half an hour "
         "are none.",
     ),
@@ -210,8 +212,8 @@ NODE_ALERTS = (
         summary="An NVSwitch of node {{ $labels.instance }} has a fatal error",
         description="A switch between the GPUs has reported an SXid that only a reset of the GPUs clears. Programs on "
         "them are ended.",
-        diagnosis=("`journalctl -k --grep SXid` on the node: switch, link and code.", "GpuXidReset of the node."),
-        actions=(DRAIN, "Restart the node, or reset its GPUs. " + FORGET, "Replace it if the error comes back."),
+        diagnosis=("`sudo journalctl -k --grep SXid` on the node: switch, link and code.", "GpuXidReset of the node."),
+        actions=(DRAIN, REBOOT, f"{RESET} Without `-i INDEX`: all GPUs. {FORGET}", "Replace it if it comes back."),
         rationale="SXids are fatal or not: NVIDIA's Fabric Manager User Guide (read 2026-11-22). " + UNTIL,
     ),
     Alert(
@@ -232,9 +234,8 @@ NODE_ALERTS = (
         expr="ultracluster_node_expected_efa_devices - on (cluster, instance) group_left () "
         "(node:ultracluster_efa_devices:count or ultracluster_node_expected_efa_devices * 0) > 0",
         summary="Node {{ $labels.instance }} lacks {{ $value }} EFA devices",
-        description="Fewer EFA devices are there than the node was given. NCCL runs with fewer, and slows every "
-        "collective.",
-        diagnosis=("`ls /sys/class/infiniband`, `fi_info -p efa`.", "`dmesg | grep -i efa`."),
+        description="The node has fewer EFA devices than it was given, which slows every collective of NCCL.",
+        diagnosis=("`ls /sys/class/infiniband`; of Slurm, also `fi_info -p efa`.", "`sudo journalctl -k --grep efa`."),
         actions=(DRAIN, "Restart the instance, then replace it."),
         rationale="The number follows from catalogue and layout.",
     ),
@@ -247,9 +248,8 @@ NODE_ALERTS = (
         summary="An EFA device of node {{ $labels.instance }} carries {{ $value | humanizePercentage }} of what the "
         "others carry",
         description="NCCL spreads traffic evenly over the devices of a node. One that sends or receives less than "
-        "half of "
-        "what most of them do is slow, or its GPU is.",
-        diagnosis=("`node_device:node_amazonefa_tx_bytes:rate5m` by device.", "`dmesg | grep -i efa`."),
+        "half of what most of them do is slow, or its GPU is.",
+        diagnosis=("`node_device:node_amazonefa_tx_bytes:rate5m` by device.", "`sudo journalctl -k --grep efa`."),
         actions=("Run the NCCL test on the node when the job ends; replace it when the device stays behind.",),
     ),
     Alert(

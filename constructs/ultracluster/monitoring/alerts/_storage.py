@@ -33,8 +33,8 @@ STORAGE_ALERTS = (
         "slower than those of the others, and nothing else shows it.",
         diagnosis=(
             "`cat /run/ultracluster/health/lustre-efa` on the node: it has the reason.",
-            "`lnetctl net show --net efa`.",
-            "`journalctl -u ultracluster-lustre-efa`.",
+            "`sudo lnetctl net show --net efa`.",
+            "`sudo journalctl -u ultracluster-lustre-efa`.",
         ),
         actions=(
             "If AWS's tool is missing or has another checksum, name a reviewed copy: "
