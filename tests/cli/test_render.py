@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 
 from support import EXAMPLES, ROOT
 from support.template_lint import problems
+from support.templates import of_type
 from ultracluster import clusterfile
 from ultracluster.cli import app
+from ultracluster.cli._templates import template_notes, with_parameter
 from ultracluster.cli._writing import RenderedFile, write_files
 from ultracluster.workloads import WORKLOADS
 
@@ -182,6 +184,8 @@ def test_templates_need_no_cdk(example: str, tmp_path: Path) -> None:
         assert not re.search(r"cdk-\w{1,10}-assets|BootstrapVersion|Fn::GetStackOutput", text)
         assert set(stack["parameters"]) == set(template.get("Parameters", {}))
         assert ("AssetsBucket" in stack["parameters"]) == bool(stack["assets"])
+        waits = [row["Properties"]["Timeout"] for row in of_type(template, "AWS::CloudFormation::WaitCondition")]
+        assert stack["timeout_minutes"] * 60 > max(map(int, waits), default=30 * 60)
         for asset in stack["assets"]:
             assert Path(asset).name in text
             assert (folder / asset).stat().st_size > 0
@@ -220,6 +224,17 @@ def test_templates_are_the_same_at_every_run_and_those_of_stacks_that_left_go(tm
     left.write_text(FILE_SYSTEM)
     hidden = RUN.invoke(app, ["guard", str(tmp_path / "before"), str(folder)])
     assert (hidden.exit_code, f"error: {left}: stacks.json does not name them" in hidden.output) == (2, True)
+
+
+def test_a_pipeline_needs_a_bucket_with_versions() -> None:
+    source = {"S3Bucket": {"Fn::Sub": "${AssetsBucket}"}}
+    template = {"Resources": {"Pipeline": {"Type": "AWS::CodePipeline::Pipeline", "Properties": {"Stages": [source]}}}}
+    description = with_parameter(template)["Parameters"]["AssetsBucket"]["Description"]
+    assert "versioned for CodePipeline, encrypted by SSE-S3 or the key aws/s3" in description
+    files = {"templates/assets/a.zip": "", "templates/a.template.json": json.dumps(template)}
+    rendered = [RenderedFile(path=path, text=text, what="") for path, text in files.items()]
+    assert "versioned for CodePipeline, encrypted by SSE-S3" in template_notes(rendered, Path("out"))
+    assert "versioned" not in template_notes(rendered[:1], Path("out"))
 
 
 def test_rules_link_to_the_managed_grafana_of_the_outputs_or_report_that_they_do_not(tmp_path: Path) -> None:

@@ -24,6 +24,16 @@ _BUCKET = "AssetsBucket"
 # The largest template that an API call takes in its body; a larger one is read from S3, 1 MB at most.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html (read 2026-11-22)
 _MOST_BYTES_INLINE = 51_200
+# The longest operation of a resource that CloudFormation allows, timeoutInMinutes: 36 hours. A stack ends by itself; a
+# client that gives up before, as Terraform does after 30 minutes, takes it for failed.
+# https://github.com/aws-cloudformation/cloudformation-resource-schema, provider.definition.schema.v1.json (read
+# 2026-11-27)
+_TIMEOUT_MINUTES = 2160
+# CodePipeline reads a version of an object.
+# https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-S3.html (read 2026-11-27)
+_PIPELINE = "AWS::CodePipeline::Pipeline"
+# Of aws/s3, who may read the object may use the key; the roles of the nodes have no kms:Decrypt for another one.
+_ENCRYPTION = "encrypted by SSE-S3 or the key aws/s3, not by a customer managed key"
 _NAMED_IAM = {"RoleName", "PolicyName", "GroupName", "UserName", "InstanceProfileName", "ManagedPolicyName"}
 
 
@@ -37,7 +47,7 @@ def template_files(cluster: "ClusterFile") -> list[RenderedFile]:
         index, files = [], []
         names = {stack.id for stack in stacks}
         for stack in stacks:
-            template = _with_parameter(stack.template)
+            template = with_parameter(stack.template)
             text = json.dumps(template, indent=1) + "\n"
             of_stack = _assets(Path(outdir), stack.stack_name, text)
             assets |= {file.path: file for file in of_stack}
@@ -95,10 +105,11 @@ def template_notes(files: Sequence[RenderedFile], directory: Path) -> str:
     notes = [f"Deploy the stacks in the order of {folder / _INDEX}; they refer to each other by exports."]
     assets = [file for file in files if file.path.startswith(f"{_FOLDER}/assets/")]
     if assets:
+        versioned = ", versioned for CodePipeline" if any(f'"{_PIPELINE}"' in str(file.text) for file in files) else ""
         notes.append(
             f"Not in the templates: {len(assets)} files that nodes and custom resources read at run time. Before each "
             f"deployment: aws s3 sync {folder / 'assets'} s3://BUCKET/; the parameter {_BUCKET} is BUCKET, in the "
-            "region of the stacks."
+            f"region of the stacks{versioned}, {_ENCRYPTION}."
         )
     return "\n".join(notes)
 
@@ -117,6 +128,7 @@ def _entry(
         "inline": len(text.encode()) <= _MOST_BYTES_INLINE,
         "depends_on": list(dependencies),
         "capabilities": _capabilities(template),
+        "timeout_minutes": _TIMEOUT_MINUTES,
         "termination_protection": bool(stack.termination_protection),
         "parameters": parameters,
         "assets": [path.removeprefix(f"{_FOLDER}/") for path in assets],
@@ -124,11 +136,13 @@ def _entry(
     }
 
 
-def _with_parameter(template: Mapping[str, Any]) -> dict[str, Any]:
+def with_parameter(template: Mapping[str, Any]) -> dict[str, Any]:
     """The template with the parameter of the bucket, if it refers to that."""
     result = dict(template)
     if f"${{{_BUCKET}}}" in json.dumps(template):
-        what = "S3 bucket in the Region of the stack that holds the files of assets/"
+        pipeline = any(resource["Type"] == _PIPELINE for resource in template["Resources"].values())
+        versioned = ", versioned for CodePipeline" if pipeline else ""
+        what = f"S3 bucket in the Region of the stack that holds the files of assets/{versioned}, {_ENCRYPTION}"
         result["Parameters"] = {**template.get("Parameters", {}), _BUCKET: {"Type": "String", "Description": what}}
     return result
 
