@@ -84,17 +84,16 @@ class ScriptReads:
     """Scripts that roles may read, each once: in an inline policy, and beyond its share of the quota in managed ones.
 
     Args:
-        policy: Inline policy, in whose scope the scripts and further policies are created.
+        place: Scope of the scripts, and of the policies after the first.
+        policy: Inline policy.
         roles: Roles of the policies.
     """
 
-    def __init__(self, policy: iam.Policy, roles: Sequence[iam.IRole]) -> None:
+    def __init__(self, place: Construct, policy: iam.Policy, roles: Sequence[iam.IRole]) -> None:
         self._policy, self._roles = policy, roles
         #: All policies.
         self.policies: list[IDependable] = [policy]
-        scope = policy.node.scope
-        assert isinstance(scope, Construct)
-        self._scope = scope
+        self._place = place
         self._assets: dict[str, ScriptAsset] = {}
         self._objects: set[str] = set()
         self._reads: list[iam.PolicyStatement] = []
@@ -104,7 +103,7 @@ class ScriptReads:
         """Return the asset of a script, and create it if it does not exist."""
         sha256 = _checksum(text)
         if sha256 not in self._assets:
-            self._assets[sha256] = ScriptAsset(self._scope, f"Script{sha256[:8]}", text=text)
+            self._assets[sha256] = ScriptAsset(self._place, f"Script{sha256[:8]}", text=text)
             self.allow(self._assets[sha256])
         return self._assets[sha256]
 
@@ -113,7 +112,7 @@ class ScriptReads:
         if isinstance(script, ScriptAsset):
             arn, size = script.arn, _ASSET
         elif script.startswith("s3://"):
-            arn = f"arn:{_partition(stack_of(self._scope))}:s3:::{script.removeprefix('s3://')}"
+            arn = f"arn:{_partition(stack_of(self._place))}:s3:::{script.removeprefix('s3://')}"
             size = 30 + len(script)
         else:
             return
@@ -134,7 +133,7 @@ class ScriptReads:
             return
         self._room = _MANAGED
         id = f"{self._policy.node.id}{len(self._reads)}"
-        self.policies.append(iam.ManagedPolicy(self._scope, id, roles=[*self._roles], statements=[read]))
+        self.policies.append(iam.ManagedPolicy(self._place, id, roles=[*self._roles], statements=[read]))
 
 
 @once
