@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.node_boot.gpu_node import GpuNode
-from ultracluster.boot import scripts
+from ultracluster.boot import hyperpod_controller, scripts
 
 PROGRAM = "/usr/local/sbin/ultracluster-ssh-access"
 # As Ubuntu and Amazon Linux 2023 have it: the first line of the latter ends the stack with a success.
@@ -74,6 +74,18 @@ def test_a_user_without_a_job_reads_why(root: Path, jobs: str) -> None:
     if jobs == "no directory":
         (root / "run/ultracluster/jobs").rmdir()
     assert access(root, "grace") == (1, REFUSAL)
+
+
+def test_the_controller_of_hyperpod_is_for_administrators(root: Path) -> None:
+    (root / "etc/ultracluster").mkdir()
+    controller = {file.path: file for file in hyperpod_controller({}, health=False).files}
+    assert controller[PROGRAM].in_place
+    (root / "etc/ultracluster/ssh-refusal").write_text(controller["/etc/ultracluster/ssh-refusal"].text)
+    for name in ("root", "ubuntu", "slurm", "admin"):
+        assert access(root, name) == (0, ""), name
+    for name in ("ada", "grace", "reader"):
+        code, message = access(root, name, wait=60)
+        assert (code, message[:39]) == (1, "This node is the controller of Slurm: S"), "at once, also with a job"
 
 
 def test_a_user_whose_prolog_has_not_begun_waits_for_it(root: Path) -> None:

@@ -17,6 +17,7 @@ _HOOKS = {
     "prolog": "/opt/slurm/etc/prolog.d/800_ultracluster.sh",
     "epilog": "/opt/slurm/etc/epilog.d/800_ultracluster.sh",
 }
+_REFUSAL = "This node is the controller of Slurm: SSH is for administrators, of the group sudo; use a login node.\n"
 #: The list of settings: words are added to those of the image.
 _LISTS = ("prologflags", "schedulerparameters")
 
@@ -65,6 +66,9 @@ def hyperpod_hooks() -> NodeBoot:
 def hyperpod_controller(settings: Mapping[str, str], *, health: bool) -> NodeBoot:
     """Return the files and the unit that write settings into slurm.conf on the controller.
 
+    Users of a node have its role, and that of the controller may read the secret of an accounting database: it allows
+    SSH to administrators only.
+
     Args:
         settings: Settings of the cluster file.
         health: Nodes run the checks of `health_boot` before jobs.
@@ -81,6 +85,8 @@ def hyperpod_controller(settings: Mapping[str, str], *, health: bool) -> NodeBoo
         service=(f"ExecStart={PROGRAM}hyperpod-settings", "TimeoutStartSec=2min"),
     )
     files = (
+        program("ssh-access", in_place=True),
+        NodeFile(path="/etc/ultracluster/ssh-refusal", text=_REFUSAL, in_place=True),
         program("hyperpod-settings", comments=False),
         NodeFile(path="/etc/ultracluster/slurm-settings", text="".join(lines)),
         unit_file(_UNIT, service),

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Allow SSH to a compute node to users with a job on it: PAM runs this for the accounts of sshd.
+# Allow SSH to a compute node to users with a job on it, and to Slurm's controller on HyperPod to administrators only: PAM
+# runs this for the accounts of sshd.
 #
 #   PAM_USER=NAME ssh-access.sh
 #
 # Also allowed: root and users of the system, the image's own user, and members of the groups sudo and wheel. The prolog
-# writes the jobs of the node, and the epilog removes them. Exit code 0: allowed. 1: not; what it prints is for the user.
+# writes the jobs of the node, and the epilog removes them. The controller has /etc/ultracluster/ssh-refusal instead. Exit
+# code 0: allowed. 1: not; what it prints is for the user.
 set -uo pipefail
 export LC_ALL=C
 
@@ -21,6 +23,11 @@ gids=" $(id -G -- "$user") "
 for gid in $(getent group sudo wheel | cut -d : -f 3); do
     [[ $gids != *" $gid "* ]] || exit 0
 done
+# The role of the controller may read the secret of an accounting database.
+if [ -e "$root/etc/ultracluster/ssh-refusal" ]; then
+    cat "$root/etc/ultracluster/ssh-refusal"
+    exit 1
+fi
 # A job may run on its first node before the prologs of all its nodes have begun.
 for ((left = ${ULTRACLUSTER_WAIT:-10}; left >= 0; left--)); do
     grep -qsxF "$uid" "$root"/run/ultracluster/jobs/* && exit 0
