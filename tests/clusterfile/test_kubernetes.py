@@ -264,6 +264,20 @@ def test_rejects_a_team_with_nodes_of_no_group() -> None:
     assert "kubernetes.teams.research.nodes.tune: there is no node group tune; there are train" in error
 
 
+def test_rejects_a_weight_that_has_no_effect() -> None:
+    for setting, message in (
+        ("teams: {chat: {weight: 2, borrow: false}}", "divides the idle nodes that teams borrow, and borrow is false"),
+        ("scheduler: volcano, teams: {chat: {weight: 2}}", "the queues of Volcano have resources here, and no weights"),
+        ("teams: {chat: {weight: 0}}", "must be 1 to 100"),
+    ):
+        error = problem("admins:", f"{setting}, admins:", GOOD)
+        assert "kubernetes.teams.chat.weight: " in error
+        assert message in error
+    assert (
+        read("{admins:", "{scheduler: kai, teams: {chat: {weight: 2}}, admins:", GOOD).kubernetes.teams["chat"].weight
+    )
+
+
 def test_rejects_slurm_beside_kubernetes_and_the_reverse() -> None:
     (error,) = problems(GOOD + "slurm: {accounting: false}\n")
     assert error.startswith("c.yaml:8:9 slurm.accounting: is for Slurm, and orchestrator is kubernetes: no equivalent")
@@ -661,7 +675,7 @@ def test_rejects_members_without_an_access_entry_to_give_them() -> None:
 @pytest.mark.parametrize(
     ("team", "message"),
     [
-        ("{gpus: 64}", "chat.gpus: unknown key; allowed are nodes, borrow, members"),
+        ("{gpus: 64}", "chat.gpus: unknown key; allowed are nodes, borrow, weight, members"),
         ("{nodes: 8}", "chat.nodes: must be a mapping, got 8; write for example nodes: {train: 8}"),
     ],
 )

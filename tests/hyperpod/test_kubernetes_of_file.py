@@ -348,7 +348,8 @@ def test_metrics_of_hyperpod_need_a_workspace() -> None:
 
 def governed_file(**keys: str) -> str:
     more = "".join(f"  {name}: {value}\n" for name, value in {"scheduler": "task-governance", **keys}.items())
-    return FILE.read_text().replace("kubernetes:\n", f"kubernetes:\n{more}")
+    text = FILE.read_text().replace("vision: {", "vision: {weight: 2, ")
+    return text.replace("kubernetes:\n", f"kubernetes:\n{more}")
 
 
 @pytest.fixture(scope="module")
@@ -365,6 +366,10 @@ def test_teams_have_quotas_of_task_governance_before_the_platform(governed: Mapp
         row["Properties"]["ComputeQuotaTarget"]["TeamName"]: id
         for id, row in of_type(resources, "AWS::SageMaker::ComputeQuota").items()
     }
+    weights = {
+        team: resources[id]["Properties"]["ComputeQuotaTarget"]["FairShareWeight"] for team, id in quotas.items()
+    }
+    assert weights == {"language": 1, "vision": 2}
     nodes = {
         team: resources[id]["Properties"]["ComputeQuotaConfig"]["ComputeQuotaResources"] for team, id in quotas.items()
     }

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
@@ -339,9 +340,35 @@ def test_a_team_that_may_not_borrow_has_a_limit_of_zero() -> None:
     assert limits == {"pretraining": {None}, "research": {"0"}, "guests": {None}, "node-health": {None}}
 
 
+def test_a_weight_of_a_team_shares_idle_nodes_by_weights() -> None:
+    first, *others = PLATFORMS["teams"].teams
+    weighted = replace(PLATFORMS["teams"], teams=(replace(first, weight=3), *others))
+    for item, weights, policy, shared in (
+        (PLATFORMS["teams"], {None}, "Any", None),
+        # A gang of many nodes does not end for a job of one.
+        (weighted, {"3", "1"}, "Never", {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}),
+    ):
+        queues = {q["metadata"]["name"]: q["spec"] for q in of_kind(platform(item).objects, "ClusterQueue")}
+        assert {spec.get("fairSharing", {}).get("weight") for spec in queues.values()} == weights
+        # The checks of nodes have no quota to take back, and preempt no borrower.
+        assert queues.pop("node-health")["preemption"]["reclaimWithinCohort"] == policy
+        assert {spec["preemption"]["reclaimWithinCohort"] for spec in queues.values()} == {"Any"}
+        assert kueue_settings(item).get("fairSharing") == shared
+    assert queues["pretraining"]["fairSharing"] == {"weight": "3"}
+    kai = replace(PLATFORMS["kai"], teams=(Team(name="a", weight=3), Team(name="b")))
+    gpus = {q["metadata"]["name"]: q["spec"]["resources"]["gpu"] for q in of_kind(platform(kai).objects, "Queue")}
+    assert {name: row["overQuotaWeight"] for name, row in gpus.items()} == {"all": 1, "a": 3, "b": 1, "node-health": 1}
+    with pytest.raises(ValueError, match="weight is at least 1, got 0"):
+        Team(name="a", weight=0)
+
+
+def kueue_settings(item: Platform) -> Any:
+    release = next(r for r in platform(item).releases if isinstance(r, HelmRelease) and r.name == "kueue")
+    return yaml.safe_load(release.values["managerConfig"]["controllerManagerConfigYaml"])
+
+
 def test_gangs_that_are_not_ready_give_their_nodes_back() -> None:
-    release = next(r for r in platform(cluster()).releases if isinstance(r, HelmRelease) and r.name == "kueue")
-    settings = yaml.safe_load(release.values["managerConfig"]["controllerManagerConfigYaml"])
+    settings = kueue_settings(cluster())
     assert settings["waitForPodsReady"]["timeout"] == "1200s"
     # A server that loads its model for longer than it may at its start would do so after each restart too.
     assert settings["waitForPodsReady"]["recoveryTimeout"] == "1200s"

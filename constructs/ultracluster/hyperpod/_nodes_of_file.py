@@ -262,6 +262,7 @@ def _quotas(cluster: ClusterFile) -> dict[str, TeamQuota]:
             nodes=dict(nodes),
             sharing="LendAndBorrow" if team.borrow else "Lend",
             borrow_limit=_borrow_limit(nodes, working) if team.borrow else None,
+            weight=team.weight or int(platform.fair_sharing),
         )
     return quotas
 

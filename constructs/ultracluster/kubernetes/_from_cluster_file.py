@@ -53,7 +53,7 @@ def platform_of(
     section, traits = cluster.kubernetes, cluster.traits.kubernetes_nodes
     namespace = _NAMESPACES.get(section.scheduler, "{}")
     teams = tuple(
-        Team(name=namespace.format(name), nodes=share.nodes, borrow=share.borrow)
+        Team(name=namespace.format(name), nodes=share.nodes, borrow=share.borrow, weight=share.weight)
         for name, share in section.teams.items()
     )
     return Platform(

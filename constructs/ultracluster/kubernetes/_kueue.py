@@ -13,7 +13,7 @@ from ultracluster.kubernetes._charts import release
 from ultracluster.kubernetes._devices import CHANNEL_CLASS, EFA_CLASS, GPU_CLASS
 from ultracluster.kubernetes._nodes import PlatformNodes
 from ultracluster.kubernetes._objects import Object, content_hash, make
-from ultracluster.kubernetes._platform import Platform
+from ultracluster.kubernetes._platform import HEALTH, Platform
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._resources import CHANNEL_CLAIMED, EFA_CLAIMED, GPU_CLAIMED, node_resources, quota
 from ultracluster.kubernetes._teams import Team, shares
@@ -175,11 +175,17 @@ def _cluster_queue(platform: Platform, team: Team) -> Object:
         # The first flavor that fits without pushing others out, before one that would.
         "flavorFungibility": {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team.name}},
-        # What a team lent comes back when it is needed; among its own jobs the higher priority goes first.
-        "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
+        # What a team lent comes back when it is needed; among its own jobs the higher priority goes first. With
+        # weights, the checks of nodes would preempt jobs of teams that borrow more.
+        "preemption": {
+            "reclaimWithinCohort": "Never" if platform.fair_sharing and team.name == HEALTH else "Any",
+            "withinClusterQueue": "LowerPriority",
+        },
         "queueingStrategy": "BestEffortFIFO",
         "resourceGroups": [_group(platform, quota, borrow=team.borrow)],
     }
+    if platform.fair_sharing:
+        spec["fairSharing"] = {"weight": str(team.weight or 1)}
     return make(_API, "ClusterQueue", team.name, spec=spec)
 
 
@@ -265,6 +271,12 @@ def _configuration(platform: Platform) -> str:
     if platform.training_operator:
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html (read 2026-11-24)
         settings["integrations"]["externalFrameworks"] = [hyperpod_kubernetes.TRAINING_KIND]
+    if platform.fair_sharing:
+        # A gang is preempted only if that leaves its team at least the share of the other one. By the other strategy, a
+        # job of one node preempts a gang of many, whose other nodes are then idle. An owner takes back its nodes by
+        # either: https://kueue.sigs.k8s.io/docs/concepts/preemption/#fair-sharing and pkg/scheduler/preemption (0.19.2,
+        # read 2026-11-27).
+        settings["fairSharing"] = {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}
     if mappings:
         settings["resources"] = {"deviceClassMappings": mappings}
     return to_yaml([settings])

@@ -88,12 +88,17 @@ def kai_objects(platform: Platform) -> list[Object]:
 def _kai_queue(platform: Platform, team: Team) -> Object:
     quota = sum(shares(platform.tenants, group)[team.name] * group.instance_type.gpus for group in platform.nodes)
     limit = _UNLIMITED if team.borrow else quota
-    return {"displayName": team.name, "parentQueue": _KAI_ROOT, "resources": _kai_resources(quota, limit)}
+    resources = _kai_resources(quota, limit, weight=team.weight or 1)
+    return {"displayName": team.name, "parentQueue": _KAI_ROOT, "resources": resources}
 
 
-def _kai_resources(gpus: int, limit: int) -> Object:
+def _kai_resources(gpus: int, limit: int, *, weight: int = 1) -> Object:
     open_end = {"limit": _UNLIMITED, "overQuotaWeight": 1, "quota": _UNLIMITED}
-    return {"cpu": open_end, "gpu": {"limit": limit, "overQuotaWeight": 1, "quota": gpus}, "memory": dict(open_end)}
+    return {
+        "cpu": open_end,
+        "gpu": {"limit": limit, "overQuotaWeight": weight, "quota": gpus},
+        "memory": dict(open_end),
+    }
 
 
 def _sum(platform: Platform, team: Team) -> dict[str, str]:

@@ -91,6 +91,11 @@ class Platform:
         return self.scheduler in ("kueue", "task-governance")
 
     @property
+    def fair_sharing(self) -> bool:
+        """True if a team has a weight, so that borrowers get idle nodes by weights."""
+        return any(team.weight is not None for team in self.teams)
+
+    @property
     def scheduler_name(self) -> str | None:
         """Name by which pods choose Volcano or KAI Scheduler, or None with Kueue, which does not place pods."""
         return {"volcano": "volcano", "kai": "kai-scheduler"}.get(self.scheduler)

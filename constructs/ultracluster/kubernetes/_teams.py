@@ -29,6 +29,8 @@ class Team:
         nodes: Its nodes by group; none of a group that is missing. By default, an equal share
             of the nodes that other teams leave.
         borrow: Its jobs may use idle nodes of other teams, whose jobs preempt them.
+        weight: Its weight when teams share idle nodes. By default, 1 beside a team with a weight. Without any, Kueue
+            gives idle nodes to the first job that fits.
 
     Raises:
         ValueError: If an argument is not valid, with all errors.
@@ -37,11 +39,14 @@ class Team:
     name: str
     nodes: Mapping[str, int] | None = None
     borrow: bool = True
+    weight: int | None = None
 
     def __post_init__(self) -> None:
         """Validate the team."""
         problems: list[str] = [*check_namespace("name", self.name)]
         problems += [f"nodes of {group} is at least 0, got {n}" for group, n in (self.nodes or {}).items() if n < 0]
+        if self.weight is not None and self.weight < 1:
+            problems.append(f"weight is at least 1, got {self.weight}")
         if problems:
             raise Refusal(f"team {self.name[:70]}", problems)
 

@@ -57,6 +57,7 @@ class Team(TypedDict, total=False):
 
     nodes: Mapping[str, int]
     borrow: bool
+    weight: int
     members: Sequence[str]
 
 

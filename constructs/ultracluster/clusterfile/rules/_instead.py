@@ -75,6 +75,7 @@ _KUBERNETES_ON_SLURM: Mapping[str, str] = {
     "teams.*": "write slurm: {accounts: {NAME: {fairshare: SHARES}}}",
     "teams.*.nodes": "a limit is one of GPUs: write slurm: {accounts: {NAME: {settings: {GrpTRES: gres/gpu=GPUS}}}}",
     "teams.*.members": "users have accounts: write slurm: {users: {NAME: {uid: 2001, accounts: [TEAM]}}}",
+    "teams.*.weight": "write slurm: {accounts: {NAME: {fairshare: SHARES}}}",
     "teams.*.borrow": "accounts use idle nodes unless GrpTRES limits them; remove it",
     "efa": _GRES,
     "gpu": _GRES,
@@ -114,6 +115,7 @@ INSTEAD: Mapping[str, Mapping[str, Mapping[str, str]]] = {
             "scaling-tier": "the controller is a node: write hyperpod: {controller: m7i.8xlarge}",
             "support": "no equivalent, Slurm has the version of HyperPod's image; remove it",
             "teams.*": f"{_SACCTMGR}: sacctmgr add account NAME fairshare=SHARES; remove it",
+            "teams.*.weight": f"{_SACCTMGR}: sacctmgr modify account NAME set fairshare=SHARES; remove it",
             "teams.*.nodes": f"{_SACCTMGR}: sacctmgr modify account NAME set GrpTRES=gres/gpu=GPUS; remove it",
             "teams.*.members": f"{_SACCTMGR}: sacctmgr add user NAME account=TEAM; remove it",
         }

@@ -29,6 +29,7 @@ _REGISTRY = warning(
 _DRANET = error("kubernetes-dranet", "DRANET needs Dynamic Resource Allocation of a newer Kubernetes.")
 _READY = error("kubernetes-ready-timeout", "Kueue evicts a workload whose pods are not ready in time.")
 _TEAM = error("kubernetes-team", "A team has nodes of node groups that exist.")
+_WEIGHT = error("kubernetes-team-weight", "Weights divide the idle nodes that teams borrow.")
 _EXISTING = error("kubernetes-existing", "An existing cluster keeps its own settings and its own VPC.")
 _HYPERPOD = error("kubernetes-hyperpod-add-on", "Add-ons of SageMaker HyperPod need its nodes, and some much more.")
 _ADD_ON = error("kubernetes-add-on-name", "EKS refuses unknown add-ons.", acceptable=True)
@@ -71,10 +72,20 @@ def check_kubernetes(draft: Draft) -> Iterator[Problem]:
         yield from _check_ready(requested)
     names = [group.name for group in draft.node_groups]
     for team, share in requested.teams.items():
+        if share.weight is not None and (problem := _without_weight(requested, borrow=share.borrow)):
+            yield _WEIGHT((*_HERE, "teams", team, "weight"), f"{problem}; remove it", at_key=True)
         for name in share.nodes or {}:
             if name not in names and name not in draft.wrong_nodes:
                 message = f"there is no node group {name}; there are {', '.join(names)}"
                 yield _TEAM((*_HERE, "teams", team, "nodes", name), message, at_key=True)
+
+
+def _without_weight(requested: Kubernetes, *, borrow: bool) -> str:
+    """Return the reason why a weight of a team has no effect, or an empty text."""
+    if not borrow:
+        return "divides the idle nodes that teams borrow, and borrow is false"
+    # https://github.com/volcano-sh/volcano, pkg/scheduler/plugins/capacity (commit ed72c7c, read 2026-11-27)
+    return "the queues of Volcano have resources here, and no weights" if requested.scheduler == "volcano" else ""
 
 
 def _check_ready(requested: Kubernetes) -> Iterator[Problem]:

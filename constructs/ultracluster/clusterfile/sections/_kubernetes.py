@@ -14,7 +14,8 @@ from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._argo_cd import ArgoCd
 from ultracluster.clusterfile.sections._either import Either
 from ultracluster.clusterfile.sections._existing_cluster import ExistingCluster
-from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName, ReleaseName
+from ultracluster.clusterfile.sections._kubernetes_team import DNS_LABEL, Principal, Team, TeamName
+from ultracluster.clusterfile.sections._nodes import InstanceTypeName, ReleaseName
 from ultracluster.clusterfile.sections._section import Section, optional
 from ultracluster.clusterfile.sections._slurm_words import ANYWHERE
 from ultracluster.clusterfile.sections._word import Word
@@ -26,8 +27,6 @@ EfaDevices = Literal["device-plugin", "dranet"]
 GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
 PlatformInstaller = Literal["admin-host", "code-build", "argo-cd", "none"]
 
-# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
-_DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _ADD_ON = re.compile(r"[a-z0-9][a-z0-9_-]{1,98}", re.ASCII)
 # Numbers have no zeros before them, and Helm takes no version that has: https://semver.org (read 2026-11-21)
 _NUMBERS = r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}"
@@ -60,17 +59,6 @@ def _public_range(value: object) -> IPv4Network:
 Version = Annotated[str, w.open_choice(eks.VERSIONS, "[0-9][.][0-9]{1,3}", "a version of Kubernetes")]
 PublicRange = Annotated[IPv4Network, w.parsed(_public_range, r"^[0-9.]{7,15}/[0-9]{1,2}$", "203.0.113.0/24")]
 PublicAccessCidrs = Annotated[PublicAccess, Either(Word(_anywhere, const=ANYWHERE), tuple[PublicRange, ...], _few)]
-Principal = Annotated[
-    str,
-    w.arn(
-        "iam",
-        "(role|user)/[A-Za-z0-9+=,.@_/-]{1,512}",
-        "the ARN of an IAM role or user",
-        "role/NAME",
-        "role/platform",
-        region=False,
-    ),
-]
 Support = Annotated[str, w.choice(("standard", "extended"), "a support type of EKS")]
 #: Keys that only a new cluster has.
 NEW_CLUSTER_KEYS = {
@@ -119,13 +107,10 @@ RegistryAddress = Annotated[
 _ROLE = "role/[A-Za-z0-9+=,.@_/-]{1,512}"
 RoleArn = Annotated[str, w.arn("iam", _ROLE, "the ARN of an IAM role", "role/NAME", "role/external-dns", region=False)]
 ServiceAccount = Annotated[
-    str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a service account is called", "external-dns")
+    str, w.pattern(DNS_LABEL, "lower-case letters, digits and hyphens, as a service account is called", "external-dns")
 ]
 ChartName = Annotated[str, w.pattern(_ADD_ON, "the name of a release, such as kueue", "kueue")]
 ChartVersion = Annotated[str, w.pattern(_CHART_VERSION, "a version, such as 0.19.2", "0.19.2")]
-TeamName = Annotated[
-    str, w.pattern(_DNS_LABEL, "lower-case letters, digits and hyphens, as a namespace is called", "research")
-]
 
 
 class AddOn(Section):
@@ -159,22 +144,6 @@ class SystemNodes(Section):
     )
     count: t.Count = Field(default=2, description="Number of system nodes.")
     tags: t.Tags = Field(default={}, description=t.TAGS_OF_NODES.format("system"))
-
-
-class Team(Section):
-    """A team: a namespace and a queue of its own, and a share of the nodes."""
-
-    nodes: dict[NodeGroupName, t.Spare] | None = Field(
-        default=None,
-        examples=[{"train": 8}],
-        description="Number of nodes of each group that are its own. Default: an equal part of the rest.",
-    )
-    borrow: t.Flag = Field(default=True, description="Whether its jobs may use idle nodes of other teams.")
-    members: w.Distinct[Principal] = Field(
-        default=(),
-        description="ARNs of IAM roles and users that submit and watch its jobs: they may edit its namespace. Default: "
-        "none.",
-    )
 
 
 class Kubernetes(Section):
