@@ -221,3 +221,22 @@ def test_a_request_while_nodes_are_tested_queues_the_job_again_before_its_progra
 def test_a_preempted_job_is_requeued_once(node: Node, preempted: str, version: str, requeued: bool) -> None:
     log = run(node, gate="nodes", preempted=preempted, version=version)
     assert ("requeued 7" in log) is requeued
+
+
+def test_a_job_is_released_where_slurm_refuses_to_leave_out_its_node() -> None:
+    script = f"""
+    sinfo() {{ printf 'n-1 idle\nn-2 idle\n'; }}
+    sleep() {{ :; }}
+    scontrol() {{
+        case "$1" in
+            show) echo n-1 ;;
+            update) return 1 ;;
+            *) echo "scontrol $*" ;;
+        esac
+    }}
+    SLURM_JOB_ID=7 SLURM_JOB_NAME=train SLURM_JOB_PARTITION=train SLURM_JOB_NUM_NODES=1
+    source {SCRIPTS / "workloads/slurm/requeue.sh"}
+    requeue_without n-1
+    """
+    result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
+    assert result.stdout.splitlines()[1:] == ["scontrol requeuehold 7", "scontrol release 7"], result

@@ -18,7 +18,11 @@ requeue_without() {
     # only a held one does not start before it has the list.
     trap '' TERM
     scontrol requeuehold "$SLURM_JOB_ID" || return 0
-    until scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$without"; do sleep 0.2; done
+    # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
+    for _ in {1..50}; do
+        if scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$without"; then break; fi
+        sleep 0.2
+    done
     scontrol release "$SLURM_JOB_ID"
     exit 0
 }
