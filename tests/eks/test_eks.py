@@ -669,10 +669,14 @@ def test_system_nodes_are_in_two_zones(minimal: Any) -> None:
 def test_access_entries_are_of_roles_and_users() -> None:
     stack, cluster = created(admins=lambda stack: [])
     two = iam.CompositePrincipal(*(iam.ArnPrincipal(f"arn:aws:iam::123456789012:role/{name}") for name in "cd"))
-    cluster.grants.admin(two)
+    both, later = cluster.grants.admin(two), cdk.CfnWaitConditionHandle(stack, "Later")
+    both.assert_success()
+    both.apply_before(later)
     group, account = iam.Group(stack, "G"), iam.AccountPrincipal("123456789012")
     for nobody in (group, account, iam.AnyPrincipal(), iam.StarPrincipal()):
         assert not cluster.grants.admin(nobody).success, nobody
-    entries = assertions.Template.from_stack(stack).find_resources("AWS::EKS::AccessEntry").values()
-    arns = [entry["Properties"]["PrincipalArn"] for entry in entries]
+    template = assertions.Template.from_stack(stack)
+    entries = template.find_resources("AWS::EKS::AccessEntry")
+    arns = [entry["Properties"]["PrincipalArn"] for entry in entries.values()]
     assert sorted(arns, key=str) == ["arn:aws:iam::123456789012:role/c", "arn:aws:iam::123456789012:role/d"]
+    assert template.find_resources(later.cfn_resource_type)[stack.get_logical_id(later)]["DependsOn"] == [*entries]

@@ -1,5 +1,7 @@
 """Base of created and imported EKS clusters."""
 
+from typing import cast
+
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_ec2 as ec2
@@ -67,13 +69,13 @@ class EksClusterBase(cdk.Resource):
             security_groups=[self.cluster.cluster_security_group], default_port=ec2.Port.tcp(_API_SERVER_PORT)
         )
 
-    def _add_admin(self, admin: str | iam.IRole | iam.IUser) -> None:
+    def _add_admin(self, admin: str | iam.IRole | iam.IUser) -> eks.CfnAccessEntry:
         arn = admin_arn(admin)
         id = f"Admin-{admin_id(self, arn)}"
-        if self.node.try_find_child(id) is not None:
-            return
+        if (existing := self.node.try_find_child(id)) is not None:
+            return cast(eks.CfnAccessEntry, existing)
         entry = eks.CfnAccessEntry
-        entry(
+        return entry(
             self,
             id,
             cluster_name=self.cluster_name,
