@@ -16,7 +16,14 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Match, Template
 
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
-from ultracluster.storage import ColdDataRelease, DataBucket, DataRepositoryAssociation, LogBucket, LustreFileSystem
+from ultracluster.storage import (
+    ColdDataRelease,
+    DataBucket,
+    DataRepositoryAssociation,
+    EfsHome,
+    LogBucket,
+    LustreFileSystem,
+)
 
 MakeTemplate = Callable[[], Template]
 ASSOCIATION = "AWS::FSx::DataRepositoryAssociation"
@@ -455,8 +462,12 @@ def test_rejects_a_release_over_two_file_systems(stack: cdk.Stack) -> None:
 
 def test_warnings_show_no_tokens(stack: cdk.Stack) -> None:
     link(stack, import_events=["NEW"], export_events=["NEW", "DELETED"])
+    existing = cdk.Token.as_string({"Ref": "Existing"})
+    LustreFileSystem.from_lustre_file_system_attributes(stack, "L", file_system_id=existing, mount_name="fsx")
+    EfsHome.from_efs_home_attributes(stack, "E", file_system_id=existing)
     result = warnings(stack)
-    assert len(result) == 3
+    assert sum("<Existing>" in entry for entry in result) == 3
+    assert len(result) == 6
     assert not any("Token[" in entry for entry in result), result
     assert any("rm under /data deletes the object in s3://<LinkData" in entry for entry in result), result
 

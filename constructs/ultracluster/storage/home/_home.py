@@ -9,6 +9,7 @@ from constructs import Construct
 from ultracluster.network import check_same_vpc
 from ultracluster.planning import known
 from ultracluster.rules import Message, error, warning
+from ultracluster.security import readable
 
 _MOUNT_TARGETS = error("home-mount-targets", "EFS and S3 Files have one mount target in each zone.")
 _RULES = warning("existing-home-rules", "The security group of an existing home file system is not known.")
@@ -77,14 +78,14 @@ def warn_of_import(
         security_group: Its security group, or None if its owner adds the rules.
         unseen: Requirement that synthesis cannot check.
     """
-    validations = cdk.Validations.of(scope)
+    validations, shown_id = cdk.Validations.of(scope), readable(scope, file_system_id)
     if security_group is None:
         validations.add_warning(
             _RULES.warning_id,
-            f"the security group of {file_system_id} is not known: allow tcp 2049 from the security group of the "
+            f"the security group of {shown_id} is not known: allow tcp 2049 from the security group of the "
             "nodes, or pass security_group",
         )
     validations.add_warning(
         _UNSEEN.warning_id,
-        f"synthesis cannot read {file_system_id}: check that it is encrypted, backed up and retained, and {unseen}",
+        f"synthesis cannot read {shown_id}: check that it is encrypted, backed up and retained, and {unseen}",
     )

@@ -29,7 +29,7 @@ from ultracluster.planning.lustre import (
     plan_lustre,
 )
 from ultracluster.rules import Message, Refusal, Rule, error, shared
-from ultracluster.security import check_same_region
+from ultracluster.security import check_same_region, readable
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._base import Lustre
 from ultracluster.storage.lustre._metrics import LustreMetrics
@@ -211,7 +211,9 @@ class LustreFileSystem(Lustre):
         lustre.dns_name = dns_name or host or f"{file_system_id}.fsx.{stack.region}.{stack.url_suffix}"
         lustre.efa, lustre.relatime = efa, relatime
         lustre._set(file_system_id, LustreMetrics(file_system_id, lustre), security_group)
-        message = [f"{file_system_id} exists outside of this app, which neither retains nor guards it"]
+        message = [
+            f"{readable(lustre, file_system_id)} exists outside of this app, which neither retains nor guards it"
+        ]
         if security_group is None:
             message.append(
                 "its security group is not known, so allow_clients, connections and mounts add no rule: pass "
@@ -219,7 +221,7 @@ class LustreFileSystem(Lustre):
             )
         if efa and None in (zone, cidr):
             message.append("EFA reaches it from its own zone and /16 only: check both, or pass zone and cidr")
-        cdk.Validations.of(lustre).add_warning(EXISTING_LUSTRE.warning_id, "; ".join(message))
+        cdk.Validations.of(lustre).add_warning(EXISTING_LUSTRE.warning_id, readable(lustre, "; ".join(message)))
         return lustre
 
 
