@@ -194,13 +194,6 @@ def test_the_script_begins_with_its_environment() -> None:
     assert (first, second) == ("#!/usr/bin/env bash", "export CLUSTER='orca'")
 
 
-def test_the_script_passes_shellcheck() -> None:
-    shellcheck = shutil.which("shellcheck")
-    assert shellcheck
-    done = subprocess.run([shellcheck, SCRIPT], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-
-
 def test_directories_of_lustre_are_opened_when_the_client_is_there(run: Run, tmp_path: Path) -> None:
     stat = tmp_path / "bin/stat"
     stat.write_text(LUSTRE_STAT.format(real=shutil.which("stat"), mounted=tmp_path / "mounted"))

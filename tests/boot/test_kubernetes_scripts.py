@@ -46,12 +46,6 @@ def pod(tmp_path: Path) -> Pod:
     return Pod(tmp_path)
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS.glob("*.sh")), ids=lambda path: path.name)
-def test_scripts_pass_shellcheck(script: Path) -> None:
-    done = subprocess.run(["shellcheck", str(script)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
-
-
 def test_diagnostics_that_pass_pass(pod: Pod) -> None:
     pod.program("nv-hostengine", "true")
     pod.program("dcgmi", 'echo "| Deployment | Pass |"')

@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,11 +111,3 @@ def test_a_download_that_fails_for_minutes_is_repeated(run: Run, tmp_path: Path)
 def test_wrong_usage_does_nothing(run: Run, tmp_path: Path) -> None:
     assert run(arguments=4).returncode == 2
     assert not (tmp_path / "calls").exists()
-
-
-def test_scripts_pass_shellcheck() -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    shellcheck = shutil.which("shellcheck", path=path)
-    assert shellcheck, "shellcheck is missing: install the group dev"
-    done = subprocess.run([shellcheck, SCRIPT], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support import local_disks
 from support.cloud_config_schema import SCHEMA
 from support.node_boot import AWS_TOOL, STAND_IN, Node
 from support.node_boot.gpu_node import GpuNode
@@ -68,12 +69,13 @@ def unit(boot: NodeBoot, name: str) -> RawConfigParser:
     return parser
 
 
-@pytest.mark.parametrize("script", [*SCRIPTS, STAND_IN, AWS_TOOL], ids=lambda path: path.name)
-def test_scripts_pass_shellcheck(script: Path) -> None:
+def test_scripts_pass_shellcheck() -> None:
     path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin"
     shellcheck = shutil.which("shellcheck", path=path) or shutil.which("shellcheck")
     assert shellcheck, "shellcheck is missing: install the group dev"
-    done = subprocess.run([shellcheck, script], capture_output=True, text=True)
+    pods = sorted((Path(library).parent / "workloads/kubernetes").glob("*.sh"))
+    files = [*SCRIPTS, *pods, STAND_IN, AWS_TOOL, local_disks.STAND_IN]
+    done = subprocess.run([shellcheck, *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
