@@ -59,8 +59,8 @@ def package_pages() -> dict[str, str]:
 
 
 def _public_names() -> list[tuple[str, list[str]]]:
-    names: dict[str, dict[str, list[str]]] = json.loads(_NAMES.read_text(encoding="utf-8"))
-    return [(name, public) for name, public in names["public"].items() if public]
+    names: dict[str, list[str]] = json.loads(_NAMES.read_text(encoding="utf-8"))
+    return list(names.items())
 
 
 def _first_line(module: ModuleType, name: str) -> str:

@@ -235,23 +235,24 @@ def test_modules_behind_a_face_are_private() -> None:
 FACES = sorted(module(path) for path in sources() if path.name == "__init__.py" and "._" not in module(path))
 
 
+def public_names() -> dict[str, list[str]]:
+    names: dict[str, list[str]] = json.loads(NAMES.read_text())
+    return names
+
+
 def exports() -> dict[str, set[str]]:
     return {name: set(names_of_face(name)) for name in FACES}
 
 
-def test_the_names_of_every_face_are_the_reviewed_ones(pytestconfig: pytest.Config) -> None:
-    """`public`: what users import, with a promise. `internal`: what packages import from each other, without one."""
-    reviewed = json.loads(NAMES.read_text())
-    public = {name: sorted(names & {*reviewed["public"].get(name, ())}) for name, names in exports().items()}
-    internal = {name: sorted(names - {*public[name]}) for name, names in exports().items()}
-    current = {
-        part: {name: names for name, names in faces.items() if names}
-        for part, faces in (("public", public), ("internal", internal))
-    }
+def test_public_names_are_exported(pytestconfig: pytest.Config) -> None:
+    """Users import them, with a promise; packages import the other exported names from each other, without one."""
+    reviewed = public_names()
+    both = {name: sorted(names & {*reviewed.get(name, ())}) for name, names in exports().items()}
+    current = {name: names for name, names in both.items() if names}
     if pytestconfig.getoption("--update-snapshots"):
         NAMES.write_text(json.dumps(current, indent=1) + "\n")
-    assert current == json.loads(NAMES.read_text()), "exported names changed: make golden, and read the change"
-    assert sum(map(len, public.values())) <= MOST_PUBLIC_NAMES
+    assert current == public_names(), "public names changed: make golden, and read the change"
+    assert sum(map(len, current.values())) <= MOST_PUBLIC_NAMES
 
 
 def used_by(path: Path) -> Iterator[tuple[str, str]]:
@@ -274,7 +275,8 @@ def test_internal_names_are_used_by_another_package() -> None:
         for name, what in used_by(path)
         if not path.is_relative_to(LIBRARY.parent) or face(module(path) + "._") != name
     }
-    internal = {(name, what) for name, names in json.loads(NAMES.read_text())["internal"].items() for what in names}
+    public = public_names()
+    internal = {(name, what) for name, names in exports().items() for what in names - {*public.get(name, ())}}
     assert internal - used == set(), "remove these names from the face, or make them public"
 
 
@@ -298,7 +300,7 @@ def test_types_of_public_arguments_are_public() -> None:
     """Nobody needs an internal name to call a public one; a cluster file is loaded, not called."""
     public = {
         f"{name}.{what}": getattr(importlib.import_module(name), what)
-        for name, names in json.loads(NAMES.read_text())["public"].items()
+        for name, names in public_names().items()
         for what in names
     }
     missing = {
