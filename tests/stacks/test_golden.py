@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from typing import Any
 
 import aws_cdk as cdk
@@ -83,18 +84,31 @@ def test_a_failure_of_the_runbook_notifies_the_topic_of_the_alerts() -> None:
     assert rule["Targets"][0]["Arn"]["Ref"].startswith("AlertsTopic")
 
 
+def names_of(examples: set[str]) -> str:
+    """Names of examples: `slurm*` for more than half of those with Slurm, followed by the others, as `-slurm-home`."""
+    names = []
+    for family in sorted({file.stem.partition("-")[0] for file in EXAMPLES}):
+        every = {file.stem for file in EXAMPLES if file.stem.startswith(f"{family}-")}
+        most = len(every & examples) > len(every) / 2
+        names += (
+            [f"{family}*", *(f"-{name}" for name in sorted(every - examples))] if most else sorted(every & examples)
+        )
+    return " ".join(names)
+
+
 def test_logical_ids_are_the_reviewed_ones() -> None:
     """A changed id replaces the resource; here it shows alone. Some follow the content of a recipe or a bundle."""
-    ids = {
-        file.stem: {
-            stack: {
-                CONTENT.sub(r"\1<content>", id): resource["Type"]
-                for id, resource in sorted(template["Resources"].items())
-            }
-            for stack, template in templates(clusterfile.load(file)).items()
-        }
-        for file in EXAMPLES
-    }
+    examples = defaultdict(set)
+    for file in EXAMPLES:
+        cluster = clusterfile.load(file)
+        for stack, template in templates(cluster).items():
+            for id, resource in template["Resources"].items():
+                key = (stack.removeprefix(f"{cluster.name}-"), CONTENT.sub(r"\1<content>", id), resource["Type"])
+                examples[key].add(file.stem)
+    ids: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for (part, id, kind), names in sorted(examples.items()):
+        text = f"{kind} {names_of(names)}"
+        ids[part][id] = f"{ids[part][id]}; {text}" if id in ids[part] else text
     assert_matches_snapshot(ids, GOLDEN / "logical-ids.json")
 
 
