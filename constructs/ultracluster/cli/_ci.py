@@ -1,8 +1,11 @@
 """`ultracluster render --ci`: a pipeline that checks, rehearses, compares and deploys a cluster file."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from ultracluster.cli._writing import RenderedFile
 
@@ -90,17 +93,20 @@ _GITLAB = """\
 # Check, rehearse and compare on each merge request; deploy from the default branch, by hand.
 # Needs: the variables AWS_DIFF_ROLE and AWS_DEPLOY_ROLE, ARNs of roles that trust this project through OpenID
 # Connect, and COMMENT_TOKEN, a project access token with the scope api. https://docs.gitlab.com/ci (read 2026-11-22)
-image: nikolaik/python-nodejs:python3.12-nodejs24
+# Stages of .gitlab-ci.yml replace these: it must have check, compare and deploy then.
 stages: [check, compare, deploy]
-default:
+.NAME:
+  image: nikolaik/python-nodejs:python3.12-nodejs24
   before_script:
     - pip install -r requirements.txt
     - npm ci --no-audit --no-fund
-.aws:
+.NAME-aws:
+  extends: .NAME
   id_tokens: {AWS_TOKEN: {aud: "https://gitlab.com"}}
   variables: {AWS_REGION: REGION, AWS_WEB_IDENTITY_TOKEN_FILE: /tmp/token, AWS_ROLE_SESSION_NAME: NAME}
-check:
+NAME-check:
   stage: check
+  extends: .NAME
   # Without rules, a job is not in the pipeline of a merge request.
   rules:
     - if: $CI_PIPELINE_SOURCE == "merge_request_event"
@@ -108,9 +114,11 @@ check:
   script:
     - ultracluster check FILE
     - ultracluster rehearse FILE
-compare:
+NAME-compare:
   stage: compare
-  extends: .aws
+  extends: .NAME-aws
+  # Not those of other clusters.
+  needs: [NAME-check]
   rules: [{if: $CI_PIPELINE_SOURCE == "merge_request_event"}]
   script:
     - export AWS_ROLE_ARN="$AWS_DIFF_ROLE" && echo "$AWS_TOKEN" >"$AWS_WEB_IDENTITY_TOKEN_FILE"
@@ -121,9 +129,10 @@ compare:
       curl --fail --silent --header "PRIVATE-TOKEN: $COMMENT_TOKEN" --data-urlencode body@comment.md \\
         "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
     - exit $code
-deploy:
+NAME-deploy:
   stage: deploy
-  extends: .aws
+  extends: .NAME-aws
+  needs: [NAME-check]
   environment: NAME
   resource_group: NAME
   # Without it, that of the project, which is an hour by default. The credentials are renewed meanwhile. A shorter
@@ -134,16 +143,40 @@ deploy:
     - export AWS_ROLE_ARN="$AWS_DEPLOY_ROLE" && echo "$AWS_TOKEN" >"$AWS_WEB_IDENTITY_TOKEN_FILE"
     - ultracluster deploy FILE --yes
 """
-_PATHS = {"github": ".github/workflows/{}.yml", "gitlab": ".gitlab-ci.yml"}
+_PATHS = {"github": ".github/workflows/{}.yml", "gitlab": ".gitlab/clusters/{}.yml"}
+# Of all clusters of a repository: https://docs.gitlab.com/ci/yaml/includes (read 2026-11-27).
+_INCLUDES = ".gitlab-ci.yml"
+_INCLUDE = "include: [{local: .gitlab/clusters/*.yml}]\n"
 
 
-def pipeline(service: str, file: str, cluster: "ClusterFile") -> list[RenderedFile]:
-    """Return the pipeline of a cluster file for one of `SERVICES`."""
-    if service not in SERVICES:
-        raise ValueError(f"--ci must be one of {', '.join(SERVICES)}, got {service!r}")
+def pipeline(service: str, file: str, cluster: "ClusterFile", root: Path) -> list[RenderedFile]:
+    """Return the pipeline of a cluster file for one of `SERVICES`.
+
+    Args:
+        service: One of `SERVICES`.
+        file: Cluster file.
+        cluster: Content of the file.
+        root: Root of the repository.
+
+    Raises:
+        ValueError: If the file is outside of the repository.
+    """
+    try:
+        path = Path(file).resolve().relative_to(root.resolve())
+    except ValueError:
+        raise ValueError(
+            f"--ci: {file} is outside of {root}: a pipeline reads it from the repository; --out must be its root"
+        ) from None
     text = _GITHUB if service == "github" else _GITLAB
-    for word, value in (("FILE", Path(file).as_posix()), ("REGION", cluster.region), ("NAME", cluster.name)):
+    words = {"FILE": shlex.quote(path.as_posix()), "REGION": cluster.region, "NAME": cluster.name}
+    for word, value in words.items():
         # Not within AWS_ROLE_SESSION_NAME and the like.
         text = re.sub(rf"(?<![A-Z_]){word}(?![A-Z_])", value.replace("\\", r"\\"), text)
     what = "Pipeline: check, rehearse, compare as a comment, deploy."
-    return [RenderedFile(path=_PATHS[service].format(cluster.name), text=text, what=what)]
+    files = [RenderedFile(path=_PATHS[service].format(cluster.name), text=text, what=what)]
+    existing = root / _INCLUDES
+    if service == "gitlab" and (not existing.exists() or existing.read_bytes() == _INCLUDE.encode()):
+        files.append(RenderedFile(path=_INCLUDES, text=_INCLUDE, what="Pipeline: those of all clusters."))
+    elif service == "gitlab" and ".gitlab/clusters/" not in existing.read_text(encoding="utf-8"):
+        typer.echo(f"note: {existing} does not include the pipeline; add: {_INCLUDE.strip()}", err=True)
+    return files

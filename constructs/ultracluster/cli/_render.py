@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ultracluster.cli._ci import pipeline
+from ultracluster.cli._ci import SERVICES, pipeline
 from ultracluster.cli._manifests import manifest_files
 from ultracluster.cli._output import FileArgument, JsonOption, console, fail, load, misuse, print_json
 from ultracluster.cli._outputs import StackOption, deployed_outputs
@@ -154,7 +154,12 @@ def render(
             "data bucket. Default: no scripts.",
         ),
     ] = None,
-    ci: Annotated[str | None, typer.Option(metavar="SERVICE", help="Pipeline that deploys: github or gitlab.")] = None,
+    ci: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SERVICE", help="Pipeline that deploys, for the root of the repository in --out: github or gitlab."
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -196,12 +201,14 @@ def render(
             lambda cluster: workload_rendered(cluster, workload or "", group, settings or (), plan, team),
             "nodes with GPUs",
         ),
-        "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster), "nodes"),
+        "ci": (ci is not None, lambda cluster: pipeline(ci or "", file, cluster, out or Path()), "nodes"),
     }
     if not any(requested for requested, _, _ in kinds.values()):
         misuse(f"specify what to render: {', '.join(f'--{kind}' for kind in kinds)}")
     if (outputs is not None or stack) and not kubernetes and not rules:
         misuse("--outputs and --stack are for --kubernetes and --rules")
+    if ci is not None and ci not in SERVICES:
+        misuse(f"--ci must be one of {', '.join(SERVICES)}, got {ci!r}")
     if manifests and not kubernetes:
         misuse("--manifests is for --kubernetes")
     if bundle is not None and not manifests:
