@@ -102,11 +102,11 @@ def test_clusters_of_a_project_in_gitlab_have_a_pipeline_each(tmp_path: Path) ->
         for job in pipeline.values():
             assert {job.get("extends"), *job.get("needs", ())} <= {None, *pipeline}
     # A file of the user's stays.
-    theirs = "test: {script: [make]}\n"
-    includes.write_text(theirs)
+    existing = "test: {script: [make]}\n"
+    includes.write_text(existing)
     noted = render(tmp_path, "gitlab")
     assert (noted.exit_code, "add: include: [{local: .gitlab/clusters/*.yml}]" in noted.stderr) == (0, True)
-    assert includes.read_text() == theirs
+    assert includes.read_text() == existing
     includes.write_text("include: [{local: .gitlab/clusters/llama.yml}]\n")
     assert render(tmp_path, "gitlab").stderr == ""
 
