@@ -68,7 +68,7 @@ def test_users_of_a_directory_need_a_shared_home() -> None:
 def test_users_of_a_directory_are_members_of_accounts() -> None:
     enforces = ", settings: {AccountingStorageEnforce: limits}, accounts: {ml: {}, rl: {}}"
     (line,) = problems(with_directory(f"{{ldap: {{{KEYS}}}}}", more=enforces))
-    assert "slurm.directory: AccountingStorageEnforce refuses the jobs of users without an account" in line
+    assert "slurm.directory: Slurm enforces the limits of this file, and refuses the jobs of users" in line
     assert "slurm.accounts: {ml: {members: [ada, grace]}}" in line
     members = enforces.replace("ml: {}, rl: {}", "ml: {members: [jane.doe]}, rl: {members: [ada, jane.doe]}")
     script = clusterfile.loads(with_directory(f"{{ldap: {{{KEYS}}}}}", more=members), "c.yaml").accounting_script or ""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import ROOT
-from support.clusterfile_data import GOOD, RESERVATION, problem, problems, read, with_groups
+from support.clusterfile_data import GOOD, RESERVATION, bent, problem, problems, read, with_groups
 from ultracluster.clusterfile import loads
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile._slurm_plan import slurm_time
@@ -131,6 +131,45 @@ def test_users_and_accounts_become_what_nodes_and_sacctmgr_read() -> None:
     assert read(NAME, slurm("{settings: {AccountingStorageEnforce: limits}}")).accounting_script is not None
 
 
+def test_slurm_enforces_the_limits_of_the_file_and_weighs_its_shares() -> None:
+    def weighs(text: str) -> list[str]:
+        settings = read(NAME, slurm(text)).slurm_settings
+        assert settings.get("AccountingStorageEnforce", default) == default
+        return sorted(name for name in settings if name.startswith(("AccountingStorageE", "PriorityWeight")))
+
+    default = "associations,limits,qos"
+    # Accounts alone limit nothing, and nobody is refused.
+    assert weighs("{accounts: {ml: {settings: {Description: x}}}, qos: {fast: {}}}") == []
+    assert weighs("{accounts: {ml: {fairshare: 1}}}") == ["PriorityWeightFairshare"]
+    assert weighs("{qos: {fast: {priority: 1}}}") == ["PriorityWeightQOS"]
+    limits = (
+        "accounts: {ml: {}}, queues: {train: {accounts: [ml]}}",
+        "accounts: {ml: {}}, queues: {train: {settings: {DenyAccounts: ml}}}",
+        "queues: {train: {qos: [normal]}}",
+        "accounts: {ml: {qos: [normal]}}",
+        "accounts: {ml: {settings: {GrpTRES: gres/gpu=8}}}",
+        "qos: {fast: {settings: {maxwall: 60}}}",
+    )
+    for text in limits:
+        assert weighs(f"{{{text}}}") == ["AccountingStorageEnforce"], text
+    written = read(NAME, slurm("{accounts: {ml: {fairshare: 3}}, settings: {PriorityWeightFairshare: 0}}"))
+    assert written.slurm_settings["PriorityWeightFairshare"] == "0"
+
+
+def test_a_setting_of_the_file_enforces_all_its_limits() -> None:
+    text = (
+        "{{accounts: {{ml: {{qos: [normal], settings: {{GrpTRES: node=8}}}}}}, queues: {{train: {{accounts: [ml]}}}}, "
+        "settings: {{AccountingStorageEnforce: {}}}}}"
+    )
+    at = "slurm.settings.AccountingStorageEnforce: Slurm enforces slurm.accounts.ml"
+    missing = problems(bent(NAME, slurm(text.format("associations"))))
+    assert [line.partition(" ")[2].partition(" only;")[0] for line in missing] == [
+        f"{at}.qos with qos",
+        f"{at}.settings with limits",
+    ]
+    read(NAME, slurm(text.format("'safe, QOS'")))
+
+
 SETTING_ERRORS = [
     ("{settings: {Prologue: /p}}", "slurm.settings.Prologue: PCS has no such setting; did you mean Prolog?"),
     ("{settings: {prolog: /p}}", "slurm.settings.prolog: PCS writes it Prolog"),
@@ -158,8 +197,6 @@ SETTING_ERRORS = [
 @pytest.mark.parametrize(("text", "message"), SETTING_ERRORS)
 def test_rejects_settings_that_pcs_rejects(text: str, message: str) -> None:
     if message == "2":
-        from support.clusterfile_data import bent
-
         assert len(problems(bent(NAME, slurm(text)))) == 2
     else:
         assert message in problem(NAME, slurm(text))
@@ -199,7 +236,7 @@ def test_accepts_unknown_settings() -> None:
         ("{accounts: {ml: {members: [Ada]}}}", "slurm.accounts.ml.members[0]: must be the name of a user, 1 to 64"),
         (
             "{accounts: {ml: {}}, settings: {AccountingStorageEnforce: safe}, users: {ada: {uid: 2000}}}",
-            "slurm.users.ada: AccountingStorageEnforce refuses the jobs of users without an account; write",
+            "slurm.users.ada: Slurm enforces the limits of this file, and refuses the jobs of users without an account",
         ),
         ("{users: {ada: {uid: 2000, admin: true}}}", "an administrator of Slurm is a user of Slurm"),
         ("{accounts: {a: {parent: b}}}", "slurm.accounts.a.parent: is a part of b, which is no account here"),

@@ -34,6 +34,7 @@ DIRECTORY = """\
 slurm:
   settings: {SchedulerParameters: bf_continue, Prolog: /opt/own.sh, AccountingStorageEnforce: limits}
   queues: {train: {settings: {QOS: normal, OverTimeLimit: 5}}}
+  accounts: {ml: {members: [ada]}}
   logs: {retention: 1096 d}
   directory:
     ldap:
@@ -239,7 +240,8 @@ def test_nobody_reaches_ssh_unless_the_file_names_who(documents: dict[str, Any])
     [
         ("directory", {("slurm", "settings", "Prolog"), ("slurm", "settings", "AccountingStorageEnforce"),
                        ("slurm", "queues", "train", "settings", "QOS"),
-                       ("slurm", "logs", "retention"), ("zone",), ("storage", "home", "type"), ("observability",),
+                       ("slurm", "accounts"), ("slurm", "logs", "retention"), ("zone",),
+                       ("storage", "home", "type"), ("observability",),
                        ("slurm",)}),
         ("intelligent", {("storage", "lustre"), ("zone",), ("orchestrator",), ("storage",)}),
     ],

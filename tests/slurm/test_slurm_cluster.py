@@ -48,6 +48,7 @@ def test_the_controller_has_rest_api_metrics_accounting_and_preemption(stacks: d
         "PreemptParameters": "send_user_signal",
         "PreemptType": "preempt/partition_prio",
         "PriorityWeightFairshare": "10000",
+        "PriorityWeightQOS": "10000",
     }
     assert not slurm.keys() & {"AuthKey", "JwtAuth"}
 

@@ -33,6 +33,13 @@ ACCEPTED = {
         "AWS::Scheduler::Schedule",
         "at(2026-12-04T11:30:00)",
     ),
+    "slurm-user-account": (
+        bent(
+            "storage: {", "slurm: {settings: {AccountingStorageEnforce: limits}, users: {ada: {uid: 2001}}}\nstorage: {"
+        ),
+        "AWS::PCS::Cluster",
+        '"ParameterValue": "limits"',
+    ),
     "grafana-workspace-region": (
         moved(GOOD, "eu-north-1", "eun1-az1") + "observability: {grafana: {kind: managed, workspace: g-0123456789}}\n",
         "Custom::GrafanaContent",

@@ -8,6 +8,7 @@ from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser
 from ultracluster.boot import accounting_script as render
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._quantities import Duration
+from ultracluster.clusterfile._slurm_enforcement import accounting_settings, enforces_associations
 from ultracluster.clusterfile.sections._slurm import Queue, Slurm
 from ultracluster.planning.slurm import METRICS_SETTINGS, METRICS_SINCE
 
@@ -36,10 +37,6 @@ _QOS_SETTINGS = ("AllowQos", "DenyQos", "QOS")
 # Slurm counts GPUs, limits them and bills them only with it: https://slurm.schedmd.com/slurm.conf.html
 # #OPT_AccountingStorageTRES (read 2026-11-27).
 _GPUS = "gres/gpu"
-
-# Each of them refuses users without an association: _validate_accounting_storage_enforce in src/common/read_config.c of
-# https://github.com/SchedMD/slurm, tag slurm-25-11-2-1 (read 2026-11-27).
-_ENFORCES_ASSOCIATIONS = frozenset(("associations", "limits", "qos", "safe"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +117,7 @@ def queue_settings(queue: Queue, *, preempts: bool) -> dict[str, str]:
 
 
 def cluster_settings(slurm: Slurm, groups: Sequence[NodeGroup] = ()) -> dict[str, str]:
-    """Return the settings of slurm.conf: those of the file, and those that its queues need.
+    """Return the settings of slurm.conf: those of the file, and those that its queues and accounts need.
 
     `PreemptParameters` and `AccountingStorageTRES` are lists, and keep the entries of the file.
 
@@ -128,7 +125,7 @@ def cluster_settings(slurm: Slurm, groups: Sequence[NodeGroup] = ()) -> dict[str
         slurm: The section.
         groups: Node groups whose GPUs the accounting database counts.
     """
-    settings = {**(_PREEMPTION if preempting(slurm) else {}), **slurm.settings}
+    settings = {**accounting_settings(slurm), **(_PREEMPTION if preempting(slurm) else {}), **slurm.settings}
     if preempting(slurm):
         settings["PreemptParameters"] = _with(slurm.settings.get("PreemptParameters", ""), _SEND_SIGNAL)
     if slurm.accounting and any(group.gpus for group in groups):
@@ -163,12 +160,6 @@ def accounts(slurm: Slurm) -> list[SlurmAccount]:
     ]
 
 
-def enforces_associations(slurm: Slurm) -> bool:
-    """Return True if Slurm refuses the jobs of users without an account."""
-    words = cluster_settings(slurm).get("AccountingStorageEnforce", "").lower().split(",")
-    return not _ENFORCES_ASSOCIATIONS.isdisjoint(map(str.strip, words))
-
-
 def _members(slurm: Slurm) -> list[SlurmUser]:
     """Return the users of a directory, whose administrators the file does not name."""
     names = dict.fromkeys(name for account in slurm.accounts.values() for name in account.members)
@@ -184,7 +175,7 @@ def _members(slurm: Slurm) -> list[SlurmUser]:
 
 def accounting_script(slurm: Slurm) -> str | None:
     """Return the script that creates accounts, QoS and users on a login node, or None if Slurm needs none."""
-    if not (slurm.accounts or slurm.qos or enforces_associations(slurm)):
+    if not (slurm.accounts or slurm.qos or enforces_associations(cluster_settings(slurm))):
         return None
     return render(
         version=slurm.version,

@@ -21,6 +21,12 @@ zone: use2-az1
 orchestrator: slurm
 nodes:
   tune: {type: p5.48xlarge, count: 1}
+slurm:
+  queues:
+    tune: {default: true}
+    urgent: {nodes: [tune], accounts: [team]}
+  accounts:
+    team: {fairshare: 2, settings: {GrpTRES: gres/gpu=4}}
 storage:
   lustre: {throughput: 20 GB/s}
 """
@@ -55,9 +61,14 @@ pytestmark = pytest.mark.daemons
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[Database]:
-    with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as real:
-        yield Database(real.environment)
+def slurm() -> Iterator[RealSlurm]:
+    with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def database(slurm: RealSlurm) -> Database:
+    return Database(slurm.environment)
 
 
 def script(*accounts: SlurmAccount, users: tuple[SlurmUser, ...] = (), qos: tuple[SlurmQos, ...] = (LONG,)) -> str:
@@ -115,6 +126,22 @@ def test_the_user_of_the_image_has_an_account(database: Database, tmp_path: Path
                      "sacctmgr -i modify user where name=ubuntu set DefaultAccount=chosen; "
                      "sacctmgr -i delete user where name=ubuntu account=root")  # fmt: skip
     database.run("sacctmgr -i delete user ubuntu")
+
+
+def test_slurm_enforces_what_the_file_limits(slurm: RealSlurm, database: Database) -> None:
+    """With the settings of the library alone: the file has none."""
+    text = slurm.cluster.accounting_script or ""
+    assert database.run(text).returncode == 0
+    submit = ("sbatch", "--parsable", "--output=/dev/null", "--gpus-per-node=4", "--wrap=sleep 600")
+    job = slurm.run(*submit, "--partition=urgent")
+    reason = "PENDING Job's account not permitted to use this partition (urgent allows team not root)"
+    slurm.until("the queue refuses it", lambda: slurm.job(job, "%T %r") == reason)
+    done = database.run(script(SlurmAccount(name="team"), users=(SlurmUser(name=slurm.user, accounts=("team",)),)))
+    assert done.returncode == 0, done.stderr
+    first, second = (slurm.run(*submit, "--partition=urgent", "--account=team") for _ in range(2))
+    slurm.until("the first runs", lambda: slurm.job(first, "%T") == "RUNNING")
+    slurm.until("the other waits", lambda: slurm.job(second, "%T %r") == "PENDING AssocGrpGRES")
+    slurm.run("scancel", job, first, second)
 
 
 def test_the_script_waits_for_slurm_on_a_new_node(database: Database) -> None:

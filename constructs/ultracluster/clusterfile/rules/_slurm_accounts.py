@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts
 from ultracluster.clusterfile._problems import Path, Problem
-from ultracluster.clusterfile._slurm_plan import accounting_script, accounts, enforces_associations
-from ultracluster.clusterfile.rules._rule import error, shared
+from ultracluster.clusterfile._slurm_enforcement import enforces_associations, unenforced
+from ultracluster.clusterfile._slurm_plan import accounting_script, accounts, cluster_settings
+from ultracluster.clusterfile.rules._rule import error, listed, shared
 from ultracluster.clusterfile.sections._slurm import Slurm
 
 _NAMES = error("slurm-unknown-name", "Accounts and QoS must be in the file before others name them.")
@@ -15,6 +16,7 @@ _UID = error("slurm-uid", "Files belong to numbers: two users with one number sh
 _ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
 _USER = shared("slurm-user")
 _MEMBERS = error("slurm-account-members", "Users of the file name their accounts themselves.")
+_NOT_ENFORCED = error("slurm-not-enforced", "A limit that Slurm does not enforce limits nothing.")
 _USER_ACCOUNT = error(
     "slurm-user-account",
     "Slurm refuses the jobs of users without an account when it enforces associations.",
@@ -47,16 +49,22 @@ def check_accounting(slurm: Slurm) -> Iterator[Problem]:
             if word in slurm.users:
                 message = f"{word} is under slurm.users; write accounts: [{name}] there"
                 yield _MEMBERS(("slurm", "accounts", name, "members"), message)
-    if enforces_associations(slurm):
+    for word, paths in unenforced(slurm).items():
+        limits = listed(".".join(map(str, path)) for path in paths)
+        message = f"Slurm enforces {limits} with {word} only; add {word}, or remove this setting: the library sets it"
+        yield _NOT_ENFORCED(("slurm", "settings", "AccountingStorageEnforce"), message)
+    if enforces_associations(cluster_settings(slurm)):
         yield from _check_associations(slurm)
 
 
 def _check_associations(slurm: Slurm) -> Iterator[Problem]:
-    refused = "AccountingStorageEnforce refuses the jobs of users without an account"
+    refused = "Slurm enforces the limits of this file, and refuses the jobs of users without an account"
     example = next(iter(slurm.accounts), "research")
+    new = "" if slurm.accounts else f" and slurm: {{accounts: {{{example}: {{}}}}}}"
     for name, user in slurm.users.items():
         if not user.accounts:
-            yield _USER_ACCOUNT(("slurm", "users", name), f"{refused}; write accounts: [{example}]", at_key=True)
+            message = f"{refused}; write accounts: [{example}]{new}"
+            yield _USER_ACCOUNT(("slurm", "users", name), message, at_key=True)
     if slurm.directory is not None and not any(account.members for account in slurm.accounts.values()):
         message = f"{refused}; write the users under slurm.accounts: {{{example}: {{members: [ada, grace]}}}}"
         yield _USER_ACCOUNT(("slurm", "directory"), message, at_key=True)

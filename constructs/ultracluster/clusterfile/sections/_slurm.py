@@ -87,7 +87,11 @@ class Account(Section):
 class Qos(Section):
     """A quality of service of Slurm."""
 
-    priority: s.QosPriority = Field(default=0, description="What it adds to the priority of a job.")
+    priority: s.QosPriority = Field(
+        default=0,
+        description="What it adds to the priority of a job, as a part of the highest of all QoS: PriorityWeightQOS, by "
+        "default 10000, times that part.",
+    )
     settings: s.Options = Field(
         default={}, description="Options of sacctmgr by name, such as {MaxTRESPerUser: gres/gpu=64}."
     )
