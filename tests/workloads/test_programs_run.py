@@ -118,6 +118,8 @@ def test_a_requested_run_ends_with_a_checkpoint_and_continues_with_the_next_step
     losses = [float(value) for _, value in re.findall(loss, second.stdout + second.stderr)]
     assert len(losses) == 3
     assert losses[2] < float(re.findall(loss, first.stdout + first.stderr)[0][1])
+    writes = re.findall("DeepSpeed writes .*-(\\d)\n", second.stdout)
+    assert writes == (["3", "4"] if "finetune" in command else []), "each checkpoint once"
     # At the interval, and at the end.
     assert all((tmp_path / "run" / written.format(step)).exists() for step in (3, 4))
     metrics = program.metrics()
@@ -142,13 +144,27 @@ from types import SimpleNamespace
 load = lambda path, dtype: print(dtype) or SimpleNamespace(config=SimpleNamespace(vocab_size=9))
 program.AutoModelForCausalLM = SimpleNamespace(from_pretrained=load)
 for stage in ("0", "3"):
-    program._of(program.arguments(["--model", here, "--zero", stage]))
+    program._of(program.arguments(["--model", here, "--zero", stage]), here)
 program._HAS_DEEPSPEED = False
 print(json.dumps([problems("--zero=2"), problems()]))
-print(json.dumps([line["tokens"] for line in program.Samples(here, lambda text, **_: dict(input_ids=text.split()), 9)]))
+program.dist.init_process_group("gloo", store=program.dist.HashStore(), rank=0, world_size=1)
+program.snapshot_download = lambda name, revision="", **_: print(name, revision) or here + "/commit"
+print(program.downloaded(here) == here, program.downloaded("a/model") == here + "/commit")
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+words = ["<s>", "</s>", "a", "b", "c", "user"]
+backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="a"))
+backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+backend.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+from transformers import PreTrainedTokenizerFast
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", eos_token="</s>")
+turns = "{% for turn in messages %} {{ turn.role }} {{ turn.content }} {{ eos_token }}{% endfor %}"
+tokenizer.chat_template = "{{ bos_token }}" + turns
+print(json.dumps([[words[number] for number in line["tokens"]] for line in program.Samples(here, tokenizer, 5)]))
 print(program.collate([dict(tokens=[1, 2]), dict(tokens=[3])])["labels"].tolist())
 """
-    (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n\n{"text": "c"}\n')
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "a b"}\n\n{"text": "c b a b c"}\n{"messages": [{"role": "user", "content": "b"}]}\n'
+    )
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(SCRIPTS)}
     command = [str(python("finetune")), "-W", "ignore", "-c", script]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
@@ -160,6 +176,10 @@ print(program.collate([dict(tokens=[1, 2]), dict(tokens=[3])])["labels"].tolist(
         "torch.float32",
         "torch.bfloat16",
         '[["DeepSpeed is not in this image: use --zero 0, which replicates the model on each GPU"], []]',
-        '[["a", "b"], ["c"]]',
+        "a/model ",
+        "a/model commit",
+        "True True",
+        # One beginning, and an end unless the sample is cut.
+        '[["<s>", "a", "b", "</s>"], ["<s>", "c", "b", "a", "b"], ["<s>", "user", "b", "</s>"]]',
         "[[1, 2], [3, -100]]",
     ]

@@ -16,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 import torch
 import torch.distributed as dist
+from huggingface_hub import snapshot_download  # type: ignore[import-not-found]
 from transformers import (  # type: ignore[import-not-found]
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -32,10 +34,13 @@ from transformers import (  # type: ignore[import-not-found]
     TrainerCallback,
     TrainingArguments,
 )
+from transformers.integrations import is_deepspeed_zero3_enabled  # type: ignore[import-not-found]
 from ultracluster_checkpoint import Requests  # type: ignore[import-not-found]  # beside this file
 
 _HAS_DEEPSPEED = importlib.util.find_spec("deepspeed") is not None
 _IGNORED = -100
+# Weights in other formats.
+_NOT_READ = ("original/*", "consolidated*", "*.pth", "*.gguf", "*.onnx")
 _SMALL = 128
 
 
@@ -96,8 +101,16 @@ class Samples(torch.utils.data.Dataset):  # type: ignore[misc]
     def __getitem__(self, number: int) -> dict[str, Any]:
         """Return a sample."""
         sample = json.loads(self._lines[number])
-        text = sample.get("text") or self._tokenizer.apply_chat_template(sample["messages"], tokenize=False)
-        return {"tokens": self._tokenizer(text, truncation=True, max_length=self._length)["input_ids"]}
+        most = {"truncation": True, "max_length": self._length}
+        if text := sample.get("text"):
+            tokens, end = self._tokenizer(text, **most)["input_ids"], self._tokenizer.eos_token_id
+            # A text that is cut does not end there, and few tokenizers add the token of the end.
+            return {
+                "tokens": tokens + [end] * (end is not None and len(tokens) < self._length and tokens[-1:] != [end])
+            }
+        text = self._tokenizer.apply_chat_template(sample["messages"], tokenize=False)
+        # The template has them.
+        return {"tokens": self._tokenizer(text, add_special_tokens=False, **most)["input_ids"]}
 
 
 class Synthetic(torch.utils.data.Dataset):  # type: ignore[misc]
@@ -151,6 +164,24 @@ class AtRequest(TrainerCallback):  # type: ignore[misc]
             self._requests.done()
 
 
+class Training(Trainer):  # type: ignore[misc]
+    """A Trainer that writes each checkpoint of ZeRO 3 once.
+
+    The Trainer has no weights of ZeRO 3 for `save_model`, which writes the state of DeepSpeed in their place, and then
+    writes that state again: `save_model` and `_save_optimizer_and_scheduler` of transformers 5.24.0, and
+    https://github.com/huggingface/transformers/issues/34534 (read 2026-11-27).
+    """
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """Save the model; of a checkpoint of ZeRO 3, what the state of DeepSpeed does not have."""
+        if not _internal_call or not is_deepspeed_zero3_enabled():
+            super().save_model(output_dir, _internal_call)
+        elif self.args.should_save:
+            for part in (self.model.config, self.model.generation_config, self.processing_class):
+                if part is not None:
+                    part.save_pretrained(output_dir)
+
+
 def complete(directory: str) -> str | None:
     """Return the newest checkpoint whose last file is there, or None."""
     done = {
@@ -195,26 +226,49 @@ def main(given: Sequence[str]) -> int:
         report_to="none",
         disable_tqdm=True,
     )
-    model, data = _small(options) if options.model is None else _of(options)
+    model, data, tokenizer = _small(options) if options.model is None else _of(options, downloaded(options.model))
     callbacks = [AtRequest(options)]
-    trainer = Trainer(model, settings, train_dataset=data, data_collator=collate, callbacks=callbacks)
+    trainer = Training(
+        model,
+        settings,
+        train_dataset=data,
+        data_collator=collate,
+        callbacks=callbacks,
+        processing_class=tokenizer,
+    )
     trainer.train(resume_from_checkpoint=complete(options.checkpoints))
     return 0
 
 
-def _of(options: argparse.Namespace) -> tuple[Any, Any]:
+def downloaded(model: str) -> str:
+    """Return the directory of a model at Hugging Face: one rank downloads it, for all would exceed the limits there."""
+    if Path(model).is_dir():
+        return model
+    # Longer than collectives wait.
+    group = dist.new_group(backend="gloo", timeout=timedelta(hours=6))
+    path = [snapshot_download(model, ignore_patterns=_NOT_READ) if dist.get_rank() == 0 else ""]
+    dist.broadcast_object_list(path, group=group)
+    # Without a file system that nodes share, each has a cache.
+    if not int(os.environ.get("LOCAL_RANK") or 0) and not Path(path[0]).is_dir():
+        snapshot_download(model, ignore_patterns=_NOT_READ, revision=Path(path[0]).name)
+    dist.barrier(group=group)
+    return path[0]
+
+
+def _of(options: argparse.Namespace, path: str) -> tuple[Any, Any, Any]:
     # ZeRO keeps a copy in FP32. Without it, most steps are too small for weights in BF16, which autocast computes in.
     dtype = torch.bfloat16 if options.zero else torch.float32
-    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=dtype)
+    model = AutoModelForCausalLM.from_pretrained(path, dtype=dtype)
     if options.data is None:
-        return model, Synthetic(model.config.vocab_size, options.length)
-    return model, Samples(options.data, AutoTokenizer.from_pretrained(options.model), options.length)
+        return model, Synthetic(model.config.vocab_size, options.length), None
+    tokenizer = AutoTokenizer.from_pretrained(path)
+    return model, Samples(options.data, tokenizer, options.length), tokenizer
 
 
-def _small(options: argparse.Namespace) -> tuple[Any, Any]:
+def _small(options: argparse.Namespace) -> tuple[Any, Any, Any]:
     length = min(options.length, _SMALL)
     shape = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
-    return LlamaForCausalLM(LlamaConfig(vocab_size=_SMALL, **shape)), Synthetic(_SMALL, length)
+    return LlamaForCausalLM(LlamaConfig(vocab_size=_SMALL, **shape)), Synthetic(_SMALL, length), None
 
 
 if __name__ == "__main__":
