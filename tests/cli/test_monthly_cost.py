@@ -17,8 +17,9 @@ PRICES = {
     "source": "a contract",
     "dollars_per_node_hour": {"p5en.48xlarge": 10, "c7i.2xlarge": 1},
     "dollars_per_gib_month": {"PERSISTENT_2 SSD 500": 0.5},
-    "dollars_per_mbps_month": {"PERSISTENT_2 INTELLIGENT_TIERING": 0.25},
-    "dollars_per_resource_hour": {"AWS::PCS::Cluster": 2},
+    "dollars_per_mbps_month": {"PERSISTENT_2 INTELLIGENT_TIERING": 0.25, "SINGLE_AZ_2 SSD throughput": 0.25},
+    "dollars_per_iops_month": {"PERSISTENT_2 SSD metadata": 0.05},
+    "dollars_per_resource_hour": {"AWS::PCS::Cluster SMALL": 2, "AWS::PCS::Cluster LARGE": 8},
 }
 
 
@@ -82,14 +83,58 @@ def test_lustre_and_controllers_cost_too(tmp_path: Path, prices: Prices) -> None
         StorageCapacity=4800,
         LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 500},
     )
-    cost = compared(tmp_path, prices, {}, {"L": lustre, "C": resource("AWS::PCS::Cluster")})
+    cost = compared(tmp_path, prices, {}, {"L": lustre, "C": resource("AWS::PCS::Cluster", Size="SMALL")})
     assert cost.to_dict()["dollars_after"] == 4800 * 0.5 + 2 * 730
 
 
+def test_a_larger_controller_and_control_plane_cost_more(tmp_path: Path, prices: Prices) -> None:
+    sizes = [
+        {"C": resource("AWS::PCS::Cluster", Size=size), "K": resource("AWS::EKS::Cluster", **tier)}
+        for size, tier in (("SMALL", {}), ("LARGE", {"ControlPlaneScalingConfig": {"Tier": "tier-xl"}}))
+    ]
+    cost = compared(tmp_path, prices, *sizes)
+    assert cost.lines()[0].startswith("monthly cost: +4,380 USD, from 1,460 to 5,840")
+    assert cost.lines()[1].startswith("no price of AWS::EKS::Cluster, AWS::EKS::Cluster tier-xl: ")
+    standard = {"K": resource("AWS::EKS::Cluster", ControlPlaneScalingConfig={"Tier": "standard"})}
+    assert compared(tmp_path / "b", prices, {"K": sizes[0]["K"]}, standard).lines() == ["monthly cost: unchanged."]
+
+
+def test_metadata_iops_beyond_the_included_ones_cost(tmp_path: Path, prices: Prices) -> None:
+    def lustre(**metadata: Any) -> dict[str, Any]:
+        words = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 500, "MetadataConfiguration": metadata}
+        return {
+            "L": resource("AWS::FSx::FileSystem", StorageType="SSD", StorageCapacity=24000, LustreConfiguration=words)
+        }
+
+    cost = compared(tmp_path, prices, lustre(Mode="AUTOMATIC"), lustre(Mode="USER_PROVISIONED", Iops=192_000))
+    (line,) = cost.lines()
+    assert line.startswith("monthly cost: +9,000 USD, from 12,000 to 21,000")
+    assert line.endswith(" PERSISTENT_2 SSD metadata: 0 -> 180,000 IOPS.")
+    cost = compared(tmp_path / "b", prices, lustre(Mode="AUTOMATIC"), lustre(Mode="USER_PROVISIONED", Iops=12_000))
+    assert cost.lines() == ["monthly cost: unchanged."]
+
+
+def test_home_directories_of_openzfs_cost_size_throughput_and_iops(tmp_path: Path, prices: Prices) -> None:
+    def home(capacity: int, throughput: int, **iops: Any) -> dict[str, Any]:
+        words = {"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacity": throughput, "DiskIopsConfiguration": iops}
+        openzfs = {"OpenZFSConfiguration": words, "StorageType": "SSD", "StorageCapacity": capacity}
+        return {"H": resource("AWS::FSx::FileSystem", **openzfs)}
+
+    cost = compared(tmp_path, prices, home(256, 160), home(1024, 320, Mode="USER_PROVISIONED", Iops=10_000))
+    assert cost.lines()[0].startswith("monthly cost: +40 USD, from 40 to 80")
+    assert cost.lines()[1].startswith("no price of SINGLE_AZ_2 SSD, SINGLE_AZ_2 SSD disks: ")
+    changes = cost.to_dict()["changes"]
+    assert changes["SINGLE_AZ_2 SSD disks"] == {"unit": "IOPS", "before": 0, "after": 10_000 - 3 * 1024}
+    assert changes["SINGLE_AZ_2 SSD"]["after"] == 1024
+
+
 def test_intelligent_tiering_costs_its_throughput(tmp_path: Path, prices: Prices) -> None:
-    tiering = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000}
+    cache = {"SizingMode": "USER_PROVISIONED", "SizeGiB": 500}
+    tiering = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000, "DataReadCacheConfiguration": cache}
     lustre = resource("AWS::FSx::FileSystem", StorageType="INTELLIGENT_TIERING", LustreConfiguration=tiering)
-    assert compared(tmp_path, prices, {}, {"L": lustre}).to_dict()["dollars_after"] == 4000 * 0.25
+    cost = compared(tmp_path, prices, {}, {"L": lustre}).to_dict()
+    assert cost["dollars_after"] == 4000 * 0.25
+    assert cost["without_price"] == ["PERSISTENT_2 INTELLIGENT_TIERING read cache"]
 
 
 PARAMETER = {"Ref": "P"}
@@ -154,7 +199,7 @@ def test_every_group_of_the_golden_templates_has_an_instance_type(tmp_path: Path
         shutil.copy(file, tmp_path / f"{file.stem}.template.json")
     changes = monthly_cost(tmp_path / "none", tmp_path, None).to_dict()["changes"]
     assert not [name for name in changes if name.startswith("instance type of")]
-    assert {"p5en.48xlarge", "AWS::PCS::Cluster", "AWS::EKS::Cluster"} <= set(changes)
+    assert {"p5en.48xlarge", "AWS::PCS::Cluster MEDIUM", "AWS::EKS::Cluster tier-xl"} <= set(changes)
 
 
 @pytest.mark.parametrize(("key", "value"), [("as_of", "soon"), ("dollars_per_gib_month", {"x": -1}), ("source", 3)])

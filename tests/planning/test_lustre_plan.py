@@ -311,6 +311,18 @@ def test_efa_begins_above_10_gb_per_second(mb_per_s: int, efa: bool) -> None:
     assert plan_lustre(LustreGoal(checkpoint=checkpoint)).spec.efa is efa
 
 
+def test_the_price_is_without_metadata_iops_that_are_billed() -> None:
+    for iops, text in ((12_000, "12,000 metadata IOPS, as requested"), (192_000, "those beyond 12,000 are billed")):
+        decided = LustreOverrides(capacity_gib=38_400, mb_per_s_per_tib=125, metadata_iops=iops)
+        (reason,) = (
+            reason
+            for reason in plan_lustre(LustreGoal(throughput_mb_per_s=1_000), overrides=decided).reasons
+            if "metadata IOPS" in reason
+        )
+        assert text in reason
+        assert ("not in this price" in reason) == (iops > 12_000)
+
+
 def test_a_capacity_without_an_efa_step_disables_efa_with_a_reason() -> None:
     plan = plan_lustre(LustreGoal(throughput_mb_per_s=40_000), overrides=LustreOverrides(capacity_gib=50_400))
     assert (plan.spec.efa, plan.spec.capacity_gib) == (False, 50_400)

@@ -1,4 +1,4 @@
-"""Difference of the monthly cost of an update: nodes, Lustre, and resources that are billed by the hour."""
+"""Difference of the monthly cost of an update: nodes, file systems, and resources that are billed by the hour."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from ultracluster.catalogue.storage import lustre_metadata, openzfs
 from ultracluster.cli._price_file import Prices, prices_text
 
 # Hours of a mean month: 365 days of 24 hours in 12 months.
@@ -17,8 +18,12 @@ _MOST: Mapping[str, tuple[str, ...]] = {
     "AWS::EKS::Nodegroup": ("ScalingConfig", "MaxSize"),
     "AWS::AutoScaling::AutoScalingGroup": ("MaxSize",),
 }
-# Billed by the hour whatever they do.
-_BY_HOUR = ("AWS::PCS::Cluster", "AWS::EKS::Cluster", "AWS::EC2::NatGateway")
+# Billed by the hour whatever they do, and the property by which the price differs. Without it: `standard`.
+_BY_HOUR: Mapping[str, tuple[str, ...]] = {
+    "AWS::PCS::Cluster": ("Size",),
+    "AWS::EKS::Cluster": ("ControlPlaneScalingConfig", "Tier"),
+    "AWS::EC2::NatGateway": (),
+}
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -108,9 +113,10 @@ class MonthlyCost:
         """Return the dollars of one unit for a month."""
         if self.prices is None:
             return None
-        if item.unit in ("GiB", "MB/s"):
-            table = self.prices.gib_months if item.unit == "GiB" else self.prices.mbps_months
-            return table.get(item.name)
+        prices = self.prices
+        months = {"GiB": prices.gib_months, "MB/s": prices.mbps_months, "IOPS": prices.iops_months}
+        if item.unit in months:
+            return months[item.unit].get(item.name)
         table = self.prices.node_hours if item.unit == "nodes" else self.prices.resource_hours
         price = table.get(item.name)
         return None if price is None else price * _HOURS
@@ -180,15 +186,46 @@ def _items(
             name = group.get("InstanceType")
             yield Item("nodes", name if isinstance(name, str) else kind), _amount(group.get("InstanceCount"))
     elif kind == "AWS::FSx::FileSystem" and isinstance(lustre := properties.get("LustreConfiguration"), Mapping):
-        words = [lustre.get("DeploymentType"), properties.get("StorageType"), lustre.get("PerUnitStorageThroughput")]
-        name = " ".join(str(word) for word in words if isinstance(word, str | int)) or "Lustre"
+        yield from _lustre(properties, lustre)
+    elif kind == "AWS::FSx::FileSystem" and isinstance(zfs := properties.get("OpenZFSConfiguration"), Mapping):
+        name = _name(zfs.get("DeploymentType"), properties.get("StorageType")) or "OpenZFS"
+        yield Item("MB/s", f"{name} throughput"), _amount(zfs.get("ThroughputCapacity"))
         if "StorageCapacity" in properties:
-            yield Item("GiB", name), _amount(properties["StorageCapacity"])
-        else:
-            # Intelligent-Tiering has no size; its throughput is billed.
-            yield Item("MB/s", name), _amount(lustre.get("ThroughputCapacity"))
+            capacity = _amount(properties["StorageCapacity"])
+            yield Item("GiB", name), capacity
+            included = (capacity or 0) * openzfs.IOPS_PER_GIB
+            yield from _beyond(f"{name} disks", _part(zfs, "DiskIopsConfiguration"), included)
     elif kind in _BY_HOUR:
-        yield Item("resources", kind), 1
+        path = list(_BY_HOUR[kind])
+        size = _part(properties, *path[:-1]).get(path[-1]) if path else None
+        yield Item("resources", _name(kind, size if size != "standard" else None)), 1
+
+
+def _lustre(properties: Mapping[str, Any], lustre: Mapping[str, Any]) -> Iterator[tuple[Item, int | None]]:
+    kinds = lustre.get("DeploymentType"), properties.get("StorageType")
+    name = _name(*kinds, lustre.get("PerUnitStorageThroughput")) or "Lustre"
+    included = 0
+    if "StorageCapacity" in properties:
+        capacity = _amount(properties["StorageCapacity"])
+        yield Item("GiB", name), capacity
+        included = lustre_metadata.included_iops(capacity or 0)
+    else:
+        # Intelligent-Tiering has no size: throughput and read cache are billed.
+        yield Item("MB/s", name), _amount(lustre.get("ThroughputCapacity"))
+        if "SizeGiB" in (cache := _part(lustre, "DataReadCacheConfiguration")):
+            yield Item("GiB", f"{name} read cache"), _amount(cache["SizeGiB"])
+    yield from _beyond(f"{_name(*kinds) or name} metadata", _part(lustre, "MetadataConfiguration"), included)
+
+
+def _beyond(name: str, settings: Mapping[str, Any], included: int) -> Iterator[tuple[Item, int | None]]:
+    """Yield the IOPS of a file system that its capacity does not include."""
+    if "Iops" in settings:
+        iops = _amount(settings["Iops"])
+        yield Item("IOPS", name), None if iops is None else max(0, iops - included)
+
+
+def _name(*words: Any) -> str:
+    return " ".join(str(word) for word in words if isinstance(word, str | int))
 
 
 def _rows(value: Any) -> list[Mapping[str, Any]]:

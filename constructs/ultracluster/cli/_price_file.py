@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_TABLES = ("dollars_per_node_hour", "dollars_per_gib_month", "dollars_per_mbps_month", "dollars_per_resource_hour")
+_TABLES = (
+    "dollars_per_node_hour",
+    "dollars_per_gib_month",
+    "dollars_per_mbps_month",
+    "dollars_per_iops_month",
+    "dollars_per_resource_hour",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,11 +24,14 @@ class Prices:
         as_of: Date of the prices.
         source: Where they come from.
         node_hours: Instance type -> dollars for a node and hour.
-        gib_months: Deployment type, storage type and throughput tier of Lustre, such as PERSISTENT_2 SSD 500, ->
-            dollars for a GiB and month.
-        mbps_months: Deployment type and storage type of Lustre that is billed by throughput, such as PERSISTENT_2
-            INTELLIGENT_TIERING, -> dollars for an MB/s and month.
-        resource_hours: CloudFormation type -> dollars for a resource and hour.
+        gib_months: Deployment type, storage type and throughput tier of a file system, such as PERSISTENT_2 SSD 500 of
+            Lustre and SINGLE_AZ_2 SSD of OpenZFS, -> dollars for a GiB and month.
+        mbps_months: Deployment type and storage type of a file system that is billed by throughput, such as
+            PERSISTENT_2 INTELLIGENT_TIERING and SINGLE_AZ_2 SSD throughput, -> dollars for an MB/s and month.
+        iops_months: Deployment type and storage type, and metadata of Lustre or disks of OpenZFS, such as PERSISTENT_2
+            SSD metadata, -> dollars for a month and one of the IOPS that the capacity does not include.
+        resource_hours: CloudFormation type, with the size of a controller, such as AWS::PCS::Cluster SMALL, and the
+            tier of a control plane other than standard -> dollars for a resource and hour.
     """
 
     as_of: str = ""
@@ -30,6 +39,7 @@ class Prices:
     node_hours: Mapping[str, float] = field(default_factory=dict)
     gib_months: Mapping[str, float] = field(default_factory=dict)
     mbps_months: Mapping[str, float] = field(default_factory=dict)
+    iops_months: Mapping[str, float] = field(default_factory=dict)
     resource_hours: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -42,7 +52,8 @@ def price_file(file: Path | None) -> Prices | None:
     """Return the prices of a file, or None without one.
 
     The file is JSON: `{"as_of": "2026-11-01", "source": "...", "dollars_per_node_hour": {"p5.48xlarge": 55.04}}`, and
-    optionally the tables dollars_per_gib_month, dollars_per_mbps_month and dollars_per_resource_hour.
+    optionally the tables dollars_per_gib_month, dollars_per_mbps_month, dollars_per_iops_month and
+    dollars_per_resource_hour.
 
     Raises:
         ValueError: If it cannot be read, or has no date, source or prices.
@@ -66,13 +77,14 @@ def price_file(file: Path | None) -> Prices | None:
         )
     if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", document["as_of"]):
         raise ValueError(f"as_of in {file} must be a date such as 2026-11-01, got {document['as_of']!r}")
-    nodes, capacity, throughput, resources = (_table(file, document.get(name, {}), name) for name in _TABLES)
+    nodes, capacity, throughput, iops, resources = (_table(file, document.get(name, {}), name) for name in _TABLES)
     return Prices(
         as_of=document["as_of"],
         source=document["source"],
         node_hours=nodes,
         gib_months=capacity,
         mbps_months=throughput,
+        iops_months=iops,
         resource_hours=resources,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from ultracluster.catalogue.storage import lustre as ssd
-from ultracluster.catalogue.storage import lustre_quotas
+from ultracluster.catalogue.storage import lustre_metadata, lustre_quotas
 from ultracluster.planning.lustre._checkpoints import checkpoint_times
 from ultracluster.planning.lustre._goal import LustreGoal
 from ultracluster.planning.lustre._kind import Kind
@@ -47,7 +47,10 @@ def explain(
         yield f"{best.metadata_iops_given:,} metadata IOPS are included, and grow with the capacity"
     elif best.metadata_mode is not None:
         reason = ", as requested" if overrides.metadata_iops else "; they can be raised, and never lowered"
-        yield f"{best.metadata_iops_given:,} metadata IOPS{reason}"
+        included = lustre_metadata.included_iops(best.capacity_gib or 0)
+        billed = (best.metadata_iops_given or 0) > included and best.usd_per_month is not None
+        price = f"; those beyond {included:,} are billed, and not in this price" if billed else ""
+        yield f"{best.metadata_iops_given:,} metadata IOPS{reason}{price}"
     yield from _why_nodes(best, goal)
     for quota in best.quotas_passed:
         takes = dict(best.quota_uses)[quota]
