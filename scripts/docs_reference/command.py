@@ -9,7 +9,8 @@ from docs_reference.markdown import code, page, table
 from ultracluster import cli
 
 _ABOUT = """The command `ultracluster` comes with `pip install cdk-ultracluster`. Exit codes: 0 good, 1 a problem in the
-input, 2 wrong usage."""
+input or a refusal, 2 wrong usage, 3 a call of AWS fails in `check --live`, `deploy`, `diff` or `image`. With
+`--json`, a failure prints `{"ok": false, "error": "..."}`, and a cluster file that is not valid its `problems`."""
 
 
 def command_page() -> str:

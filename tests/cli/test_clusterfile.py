@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import NoCredentialsError
 from typer.testing import CliRunner
 
 from support import EXAMPLES, ROOT, TERMINAL
@@ -215,3 +216,48 @@ def test_equal_groups_are_one_row_and_one_line(file: Path) -> None:
     assert total == ["all", "144", "512", "1,104", "1,104"]
     assert "data0, data1, data2, data3, data4, data5, data6, data7 and 14 more: " in out
     assert len(out.splitlines()) < 45
+
+
+NO_CREDENTIALS = {
+    **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE")),
+    **dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), "none"),
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "key"),
+    [
+        (["check", "slurm-minimal.yaml", "--live"], 3, "error"),
+        (["image", "status", "slurm-minimal.yaml"], 3, "error"),
+        (["image", "status", "slurm-built-image.yaml"], 3, "error"),
+        (["images", "slurm-minimal.yaml"], 1, "error"),
+        (["render", "slurm-minimal.yaml", "--ci", "foo", "--out", "."], 2, "error"),
+        (["diff", "bad.yaml"], 1, "problems"),
+        (["rehearse", "bad.yaml"], 1, "problems"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, list) else None,
+)
+def test_a_failure_prints_json_too(
+    arguments: list[str], code: int, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for example in ("slurm-minimal.yaml", "slurm-built-image.yaml"):
+        (tmp_path / example).symlink_to(ROOT / "examples" / example)
+    (tmp_path / "bad.yaml").write_text("name: x\n")
+    result = RUN.invoke(app, [*arguments, "--json"], env=NO_CREDENTIALS)
+    assert result.exit_code == code, result.output
+    printed = json.loads(result.stdout)
+    assert printed["ok"] is False
+    assert printed[key]
+    # The next command prints no JSON.
+    assert RUN.invoke(app, arguments, env=NO_CREDENTIALS).stdout.startswith("{") is False
+
+
+def test_diff_without_credentials_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_credentials(*_: object) -> None:
+        raise NoCredentialsError
+
+    monkeypatch.setattr("ultracluster.cli._deploy.cdk_cli", without_credentials)
+    result = RUN.invoke(app, ["diff", str(ROOT / "examples" / "slurm-minimal.yaml"), "--json"])
+    assert (result.exit_code, json.loads(result.stdout)["ok"]) == (3, False)

@@ -202,7 +202,7 @@ def test_does_not_pin_an_image_that_is_not_built(stubs: Stubs, tmp_path: Path) -
 def test_an_error_of_aws_is_printed_without_a_traceback(stubs: Stubs) -> None:
     stubs["pcs"].add_client_error("get_compute_node_group", "AccessDeniedException", "no permission")
     result = CliRunner().invoke(app, ["image", "pin", str(BUILT)])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "AccessDeniedException" in result.output
 
 

@@ -1,4 +1,8 @@
-"""The command `ultracluster`. Exit codes: 0 good, 1 a problem in the input, 2 wrong usage."""
+"""The command `ultracluster`.
+
+Exit codes: 0 good, 1 a problem in the input or a refusal, 2 wrong usage, 3 a call of AWS fails in `check --live`,
+`deploy`, `diff` or `image`.
+"""
 
 import atexit
 import gc
@@ -10,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster import __version__
+from ultracluster.cli._output import record_json
 
 #: Module of each command, its function or program, and its help in the list of commands. Default: that of the function.
 _COMMANDS = {
@@ -48,6 +53,7 @@ def options(
     ] = False,
 ) -> None:
     """Accept the options that belong to no sub-command."""
+    record_json()
 
 
 def _program(commands: Iterable[str]) -> typer.Typer:

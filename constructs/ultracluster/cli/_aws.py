@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ultracluster.cli._output import fail, misuse
+from ultracluster.cli._output import misuse, unanswered
 
 _T = TypeVar("_T")
 
@@ -22,7 +22,7 @@ def client(service: str, region: str) -> Any:
 def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _T | None:
     """Return the result of an operation, or None if AWS answers with the code `missing`.
 
-    Any other error is printed, and ends the command with code 1.
+    Any other error is printed, and ends the command with code 3.
     """
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -31,6 +31,6 @@ def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _
     except ClientError as error:
         if missing and error.response["Error"]["Code"] in missing.split():
             return None
-        fail(str(error))
+        unanswered(error)
     except BotoCoreError as error:
-        fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")
+        unanswered(error)

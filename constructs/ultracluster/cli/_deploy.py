@@ -21,7 +21,7 @@ from ultracluster.cli._cluster_stacks import belongs_to, cluster_stacks
 from ultracluster.cli._deploy_states import with_states
 from ultracluster.cli._ended_blocks import not_yet_sold
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
-from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
+from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json, unanswered
 from ultracluster.cli._price_file import price_file
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
@@ -62,7 +62,7 @@ _ROLLBACK_PAGE = "docs/operations/changes.md#a-rollback-that-failed"
 def diff(
     file: _File, app: _App = None, allow: _Allow = None, prices: _Prices = None, json_: JsonOption = False
 ) -> None:
-    """Compare a cluster file with what is deployed: data, nodes, jobs, cost. Exit code 1 if `deploy` refuses it."""
+    """Compare a cluster file with what is deployed. Exit code 1: `deploy` refuses it; 3: AWS does not answer."""
     with _prepared(file, app, allow, prices) as plan:
         if json_:
             print_json(plan.to_dict())
@@ -287,7 +287,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
         except (BotoCoreError, ClientError) as error:
-            fail(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`")
+            unanswered(error)
 
 
 def _client(service: str, region: str | None) -> Any:

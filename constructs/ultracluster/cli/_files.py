@@ -45,7 +45,7 @@ def check(
         misuse("--policy prints what --live needs: pass both")
     if live and against is not None:
         misuse("--live and --against are two checks: run one after the other")
-    cluster = load(file, json_=json_)
+    cluster = load(file)
     if policy:
         print_policy(cluster)
         return

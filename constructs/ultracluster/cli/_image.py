@@ -33,7 +33,7 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
     """Print what a build takes, installs and costs, before a deployment starts it."""
     from ultracluster.cli._image_plan import plans
 
-    cluster = _checked(load(file, json_=json_))
+    cluster = _checked(load(file))
     images = plans(cluster)
     if json_:
         print_json({"file": file, "images": [image.as_json() for image in images]})
@@ -69,7 +69,7 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
     """Show the images of the stack NAME-Images, and the images of the deployed node groups."""
     from ultracluster.planning.capacity import built_image_parameter
 
-    cluster = _checked(load(file, json_=json_))
+    cluster = _checked(load(file))
     ssm = client("ssm", cluster.region)
     stacks = _stacks(cluster)
     state: dict[str, Any] = {"stacks": stacks, "builds": _builds(cluster, stacks), "parameters": {}, "node_groups": {}}
@@ -180,14 +180,15 @@ def _stacks(cluster: "ClusterFile") -> list[str]:
     if not cluster.built_images:
         return []
     pages = client("cloudformation", cluster.region).get_paginator("describe_stacks").paginate()
-    every = [stack for page in pages for stack in page["Stacks"] if is_stack_of(stack, cluster.name)]
+    stacks = call(lambda: [stack for page in pages for stack in page["Stacks"]]) or []
+    every = [stack for stack in stacks if is_stack_of(stack, cluster.name)]
     return [name for stack in every if (name := stack["StackName"]).endswith(f"{cluster.name}-Images")]
 
 
 def _builds(cluster: "ClusterFile", stacks: list[str]) -> list[dict[str, Any]]:
     """Return the images of stacks, with their state in Image Builder."""
     builder, cloudformation = client("imagebuilder", cluster.region), client("cloudformation", cluster.region)
-    pages = [cloudformation.list_stack_resources(StackName=stack) for stack in stacks]
+    pages = [call(cloudformation.list_stack_resources, StackName=stack) or {} for stack in stacks]
     result = []
     for resource in (row for page in pages for row in page["StackResourceSummaries"]):
         if resource["ResourceType"] != "AWS::ImageBuilder::Image":

@@ -41,7 +41,7 @@ def bundle(file: FileArgument, to: _To = None, directory: _Dir = None, json_: Js
 
     A second run continues: it skips what is there, and resumes a download that --dir has a part of.
     """
-    cluster = load(file, json_=json_)
+    cluster = load(file)
     if to is None and directory is None:
         misuse("name the bucket with --to s3://BUCKET, or a directory with --dir DIR, or both")
     if to is not None and (not to.startswith(_S3) or "/" in to.removeprefix(_S3).rstrip("/")):

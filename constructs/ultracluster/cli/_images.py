@@ -29,7 +29,7 @@ def images(
 
     A digest is known if this release pins it; `--resolve` reads the others from the registries.
     """
-    cluster = load(file, json_=json_)
+    cluster = load(file)
     rows = artifacts(cluster, file)
     details: list[dict[str, Any]] = [{} for _ in rows]
     failed: list[str] = []

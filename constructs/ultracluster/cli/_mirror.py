@@ -40,7 +40,7 @@ def mirror(
 
     if to is not None and to.startswith(_SCHEMES):
         misuse(f"--to is a registry without a scheme, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/x; got {to}")
-    cluster = load(file, json_=json_)
+    cluster = load(file)
     rows = artifacts(cluster, file, to)
     registry = to or registry_of(cluster)
     if registry is None:

@@ -1,6 +1,7 @@
 """Input and output of the commands: cluster files, results on stdout, problems on stderr."""
 
 import json
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -11,7 +12,17 @@ if TYPE_CHECKING:
 
     from ultracluster.clusterfile import ClusterFile
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+# Of the running command: failures print JSON too.
+_JSON: ContextVar[bool] = ContextVar("json", default=False)
+
+
+def record_json(requested: bool = False) -> bool:
+    """Record whether the running command prints JSON."""
+    _JSON.set(requested)
+    return requested
+
+
+JsonOption = Annotated[bool, typer.Option("--json", callback=record_json, help="Print JSON.")]
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A cluster file.")]
 
 # Columns in a pipe: of tables with sentences, narrow enough for a mail or a CI log; of others.
@@ -20,26 +31,34 @@ _PROSE, _WIDEST = 100, 2000
 
 def fail(message: str) -> NoReturn:
     """Print a problem of the input and exit with code 1, without a traceback."""
-    typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(1)
+    _end(message, 1)
 
 
 def misuse(message: str) -> NoReturn:
     """Print wrong usage and exit with code 2, without a traceback."""
+    _end(message, 2)
+
+
+def unanswered(error: Exception) -> NoReturn:
+    """Print why a call of AWS failed and exit with code 3, without a traceback."""
+    _end(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`", 3)
+
+
+def _end(message: str, code: int) -> NoReturn:
     typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(2)
+    if _JSON.get():
+        print_json({"ok": False, "error": message})
+    raise typer.Exit(code)
 
 
-def load(
-    file: str, *, json_: bool = False, orchestrator: str | None = None, what: str = "the cluster file"
-) -> "ClusterFile":
+def load(file: str, *, orchestrator: str | None = None, what: str = "the cluster file") -> "ClusterFile":
     """Load a cluster file, or print all its problems, JSON on stdout, and exit with code 1."""
     from ultracluster import clusterfile
 
     try:
         return clusterfile.load(file, orchestrator=orchestrator)
     except clusterfile.ClusterFileError as error:
-        if not json_:
+        if not _JSON.get():
             number = len(error.problems)
             more = "\nRules that read a value which is not valid are checked once it is." if error.incomplete else ""
             fail(f"{number} problem{'s' if number > 1 else ''} in {what}\n{error}{more}")
