@@ -38,9 +38,7 @@ so that panels about days, or about faults that it does not have, are empty."""
 
 def alerts_page() -> str:
     """Page with all alerts, and the policies for XIDs."""
-    return page(
-        "Alerts", _ALERTS, _alert_table("../runbooks/"), f"## XIDs by generation of GPUs\n\n{_XIDS}\n\n{_xids()}"
-    )
+    return page("Alerts", _ALERTS, _alert_table(), f"## XIDs by generation of GPUs\n\n{_XIDS}\n\n{_xids()}")
 
 
 def _xids() -> str:
@@ -66,15 +64,15 @@ def _codes(policy: XidPolicy, generation: GpuGeneration) -> str:
 
 def runbook_pages() -> dict[str, str]:
     """Runbooks and their index, by path below docs."""
-    index = f"# Runbooks\n\nA page for each alert, named after it.\n\n{_alert_table('')}\n"
+    index = "# Runbooks\n\nEach alert has a page, named after it. [Alerts](../reference/alerts.md) lists them.\n"
     runbooks = {f"runbooks/{alert.name}.md": alert.runbook for alert in ALERTS.values()}
     return {"runbooks/README.md": f"{GENERATED}\n\n{index}", **runbooks}
 
 
-def _alert_table(folder: str) -> str:
+def _alert_table() -> str:
     rows = (
         (
-            f"[{alert.name}]({folder}{alert.name}.md)",
+            f"[{alert.name}](../runbooks/{alert.name}.md)",
             str(alert.severity),
             alert.for_,
             "" if alert.threshold is None else f"{alert.threshold:,g}",
