@@ -1,13 +1,15 @@
 """The exact messages of many cluster files, bad and good: `messages.txt` is reviewed like code.
 
 Each case there is a file, written as its difference from `GOOD`, and what is printed about it: `>` an error, `~` a
-warning. `pytest tests/clusterfile/test_messages.py --update-snapshots` updates the messages.
+warning. The first is `GOOD`; the others leave out warnings that it has, too, and have `-` for one that they lack.
+`pytest tests/clusterfile/test_messages.py --update-snapshots` updates the messages.
 """
 
 import difflib
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,12 +22,19 @@ _KEYS = re.compile(r"allowed are [a-z0-9, -]+(?= \[unknown-key\])")
 GOLDEN = Path(__file__).parent / "messages.txt"
 
 
+@cache
+def warnings_of(text: str) -> tuple[str, ...]:
+    return tuple(f"{warning.id}: {warning.message}" for warning in warnings(loads(text, "c.yaml")))
+
+
 def messages(text: str) -> list[str]:
     try:
-        cluster = loads(text, "c.yaml")
+        shown = warnings_of(text)
     except ClusterFileError as error:
         return [_KEYS.sub("allowed are KEYS", f"> {problem.render('c.yaml')}") for problem in error.problems]
-    return [f"~ {warning.id}: {warning.message}" for warning in warnings(cluster)] or ["~ nothing"]
+    usual = () if text == GOOD else warnings_of(GOOD)
+    missing = [f"- {warning.partition(': ')[0]}" for warning in usual if warning not in shown]
+    return [*missing, *(f"~ {warning}" for warning in shown if warning not in usual)]
 
 
 def written(text: str) -> Iterator[str]:
@@ -55,6 +64,7 @@ def cases() -> list[str]:
 
 
 def render(texts: list[str]) -> str:
+    assert texts[0] == GOOD
     return "\n\n".join("\n".join([*written(text), *messages(text)]) for text in texts) + "\n"
 
 
