@@ -591,7 +591,8 @@ def main() -> None:
         sent = ", ".join(played.pages)
         print(f"| {story.name} | {kind} | {rang or 'nothing'} | {sent} | {'; '.join(problems) or 'yes'} |")
         sys.stdout.flush()
-    TIMES.write_text(json.dumps(times, indent=1) + "\n")
+    rows = (f" {json.dumps(name)}: {json.dumps(alerts)}" for name, alerts in times.items())
+    TIMES.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":
