@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster.boot import Directory, directory_boot, scripts
+from ultracluster.boot import Directory, directory_boot, is_ldap_filter, scripts
 
 SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:reader-AbCdEf"
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -23,6 +23,7 @@ AD = Directory(
     bind_dn="CN=Reader,OU=Users,OU=corp,DC=corp,DC=example,DC=com",
     secret=SECRET,
     certificates=PEM,
+    filter="(&(objectClass=user)(memberOf=CN=hpc \\28all\\29,OU=corp,DC=corp,DC=example,DC=com))",
 )
 # Each writes its arguments to a log.
 STAND_INS = {
@@ -85,16 +86,29 @@ def test_sssd_finds_no_error_in_the_configuration(tmp_path: Path, directory: Dir
     done = subprocess.run(check, capture_output=True, text=True)
     assert (done.returncode, "Issues identified by validators: 0" in done.stdout) == (0, True), done.stdout
     # A login with a key asks the directory for no password.
-    policy = "ad" if directory is AD else "shadow"
-    assert {
-        "access_provider = ldap",
-        "ldap_access_order = expire",
-        f"ldap_account_expire_policy = {policy}",
-    } <= set(node.conf.read_text().splitlines())
+    expected = {"access_provider = ldap", "ldap_access_order = expire", "ldap_account_expire_policy = shadow"}
+    if directory is AD:
+        expected = {"ldap_access_order = filter, expire", "ldap_account_expire_policy = ad"}
+        expected |= {f"ldap_access_filter = {AD.filter}"}
+    lines = set(node.conf.read_text().splitlines())
+    assert expected <= lines
+    # Without a filter, the order `filter` denies all users.
+    assert any(line.startswith("ldap_access_filter") for line in lines) == (directory is AD)
     wrong = node.conf.read_text().replace("ldap_uri", "ldap_uris")
     node.conf.write_text(wrong)
     node.conf.chmod(0o600)
     assert "ldap_uris" in subprocess.run(check, capture_output=True, text=True).stdout
+
+
+def test_a_filter_has_all_its_parentheses_and_one_line() -> None:
+    assert is_ldap_filter(AD.filter or "")
+    nested = "(|(uid=ada)(!(memberOf:1.2.840.113556.1.4.1941:=cn=x))(&(a>=1)(b~=c)(d=*)))"
+    assert all(is_ldap_filter(text) for text in ("(employeeType=admin)", nested))
+    for text in (
+        *("", "a=b", "(a)", "(&)", "(a=b", "(a=b))", "((a=b))", "(a=b)(c=d)", "(!(a=b)(c=d))", "\0", "(&\0)"),
+        *("(a=b\nldap_tls_reqcert = never)", f"(a={'b' * 1024})"),
+    ):
+        assert not is_ldap_filter(text), text
 
 
 def test_the_password_is_read_by_root_alone_and_tls_is_checked(tmp_path: Path) -> None:

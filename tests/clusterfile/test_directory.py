@@ -21,11 +21,13 @@ def with_directory(directory: str, text: str = HOME, more: str = "") -> str:
 
 @pytest.mark.parametrize(("kind", "schema"), [("ldap", "rfc2307"), ("managed-ad", "ad")])
 def test_every_node_asks_the_directory_and_may_read_its_secret(kind: str, schema: str) -> None:
-    cluster = clusterfile.loads(with_directory(f"{{{kind}: {{{KEYS}}}}}"), "c.yaml")
+    filtered = f"{KEYS}, filter: '(memberOf=cn=hpc,dc=example,dc=com)'"
+    cluster = clusterfile.loads(with_directory(f"{{{kind}: {{{filtered}}}}}"), "c.yaml")
     for files, _ in boots(cluster).values():
         conf = files["etc/ultracluster/sssd.conf"]
         assert "ldap_uri = ldaps://ldap.example.com\n" in conf
         assert f"ldap_schema = {schema}\n" in conf
+        assert "ldap_access_filter = (memberOf=cn=hpc,dc=example,dc=com)\n" in conf
         assert "override_homedir = /home/%u\n" in conf
     policies = [
         resource["Properties"]["PolicyDocument"]["Statement"]
@@ -51,6 +53,11 @@ def test_every_node_asks_the_directory_and_may_read_its_secret(kind: str, schema
             f"{{ldap: {{{KEYS.replace('us-east-2', 'eu-west-1')}}}}}",
             "",
             "is in eu-west-1, and must be in the cluster's",
+        ),
+        (
+            f"{{ldap: {{{KEYS}, filter: '(memberOf=cn=hpc'}}}}",
+            "",
+            "filter: must be an LDAP filter with all its parenth",
         ),
         (f"{{ldap: {{{KEYS}, certificates: secret}}}}", "", "must be 1 to 20 certificates as PEM"),
     ],

@@ -42,6 +42,7 @@ slurm:
       base-dn: dc=example,dc=com
       bind-dn: cn=reader,dc=example,dc=com
       secret: arn:aws:secretsmanager:us-east-2:123456789012:secret:reader-AbCdEf
+      filter: (memberOf=cn=hpc,dc=example,dc=com)
       certificates: |
         -----BEGIN CERTIFICATE-----
         MIIB
@@ -201,13 +202,14 @@ def test_storage_directory_and_logs_are_carried_over(documents: dict[str, Any]) 
     ]
     document = documents["directory"]
     assert document["SharedStorage"][0]["FsxLustreSettings"] == {"FileSystemId": "fs-0123456789abcdef0"}
+    assert document["DirectoryService"]["LdapAccessFilter"] == "(memberOf=cn=hpc,dc=example,dc=com)"
     assert document["DirectoryService"]["DomainAddr"] == "ldaps://ldap.example.com"
     # A disabled account with a key is refused, as by the nodes under AWS PCS.
     assert (
         document["DirectoryService"]["AdditionalSssdConfigs"].items()
         >= {
             "access_provider": "ldap",
-            "ldap_access_order": "expire",
+            "ldap_access_order": "filter, expire",
             "ldap_account_expire_policy": "shadow",
         }.items()
     )

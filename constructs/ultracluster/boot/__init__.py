@@ -16,6 +16,7 @@ from ultracluster.boot._directory import DN as DN
 from ultracluster.boot._directory import LDAPS_URI as LDAPS_URI
 from ultracluster.boot._directory import Directory as Directory
 from ultracluster.boot._directory import directory_boot as directory_boot
+from ultracluster.boot._directory import is_ldap_filter as is_ldap_filter
 from ultracluster.boot._drain_block import drain_block_script as drain_block_script
 from ultracluster.boot._eks_boot import FSX_TAINT as FSX_TAINT
 from ultracluster.boot._eks_boot import GPU_TAINT as GPU_TAINT

@@ -25,6 +25,10 @@ DN = re.compile(r"[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+(,[ ]?[A-Za-z][A-Za-z0-9-
 CERTIFICATES = re.compile(
     r"(-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=]{1,76}\n)+-----END CERTIFICATE-----\n?){1,20}", re.ASCII
 )
+# A comparison, and what joins them: RFC 4515. Parentheses in a value are written \28 and \29.
+_COMPARISON = re.compile(r"\([A-Za-z0-9][A-Za-z0-9.;:-]*[~<>]?=[^()\x00-\x1f]*\)", re.ASCII)
+_JOINED = re.compile(r"\(([&|]\0+|!\0)\)")
+LONGEST_FILTER = 1_024
 _UNIT = "ultracluster-directory.service"
 _CA = "/etc/ultracluster/directory-ca.pem"
 # What differs: AD has SIDs instead of UIDs, which sssd maps to the same UIDs on every node, and keys in an attribute
@@ -58,6 +62,7 @@ class Directory:
         bind_dn: Who searches.
         secret: ARN of the secret with the password of `bind_dn`.
         certificates: Certificates of the authority of the servers, as PEM. Default: those that the image trusts.
+        filter: LDAP filter of the users that may log in. Default: all that are not disabled or expired.
     """
 
     kind: DirectoryKind
@@ -66,6 +71,12 @@ class Directory:
     bind_dn: str
     secret: str
     certificates: str | None = None
+    filter: str | None = None
+
+    @property
+    def access_order(self) -> str:
+        """Checks of sssd at a login; without a filter, `filter` denies all users (man sssd-ldap, sssd 2.8)."""
+        return "filter, expire" if self.filter else "expire"
 
     def configuration(self, homes: str) -> str:
         """Return sssd.conf without the line of the password, which belongs to its end."""
@@ -80,7 +91,8 @@ class Directory:
             # A login with a key sends no password, so sssd checks whether the account is disabled or expired. It grants
             # access if the attribute is missing (man sssd-ldap, sssd 2.8, read 2026-11-27).
             "access_provider = ldap",
-            "ldap_access_order = expire",
+            f"ldap_access_order = {self.access_order}",
+            *([f"ldap_access_filter = {self.filter}"] if self.filter else []),
             f"ldap_uri = {', '.join(self.servers)}",
             f"ldap_search_base = {self.base_dn}",
             "ldap_tls_reqcert = demand",
@@ -95,6 +107,19 @@ class Directory:
             "ldap_default_authtok_type = password",
         ]
         return "".join(f"{line}\n" for line in lines)
+
+
+def is_ldap_filter(text: str) -> bool:
+    """Return True if a text is an LDAP filter on one line, with all its parentheses.
+
+    See: https://www.rfc-editor.org/rfc/rfc4515 (read 2026-11-27)
+    """
+    if len(text) > LONGEST_FILTER or "\0" in text:
+        return False
+    rest, before = _COMPARISON.sub("\0", text), ""
+    while rest != before:
+        before, rest = rest, _JOINED.sub("\0", rest)
+    return rest == "\0"
 
 
 def directory_boot(directory: Directory, *, region: str, homes: str) -> NodeBoot:

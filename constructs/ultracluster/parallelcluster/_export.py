@@ -189,13 +189,14 @@ def _directory(cluster: ClusterFile, notes: list[Note]) -> dict[str, Any] | None
             "ldap_account_expire_policy": "shadow",
         }
     )
-    configs |= {"access_provider": "ldap", "ldap_access_order": "expire"}
+    configs |= {"access_provider": "ldap", "ldap_access_order": section.for_nodes.access_order}
     return {
         "DomainName": directory.base_dn,
         "DomainAddr": ",".join(directory.servers),
         "DomainReadOnlyUser": directory.bind_dn,
         "PasswordSecretArn": directory.secret,
         "LdapTlsReqCert": "demand",
+        **({"LdapAccessFilter": directory.filter} if directory.filter else {}),
         **({"LdapTlsCaCert": "/etc/ultracluster/directory-ca.pem"} if directory.certificates else {}),
         "AdditionalSssdConfigs": configs,
     }

@@ -82,6 +82,7 @@ Directory = TypedDict(
         "secret": Required[str],
         "key": str,
         "certificates": str,
+        "filter": str,
     },
     total=False,
 )

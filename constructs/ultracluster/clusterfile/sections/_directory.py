@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from ultracluster.boot import CERTIFICATES, DN, LDAPS_URI
+from ultracluster.boot import CERTIFICATES, DN, LDAPS_URI, is_ldap_filter
 from ultracluster.boot import Directory as NodeDirectory
+from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
@@ -24,6 +25,16 @@ Certificates = Annotated[
 ]
 
 
+def _filter(value: object) -> str:
+    if isinstance(value, str) and is_ldap_filter(value):
+        return value
+    form = "an LDAP filter with all its parentheses, as in (memberOf=cn=hpc,ou=groups,dc=example,dc=com)"
+    raise ValueError(f"must be {form}, got {shown(value)}")
+
+
+Filter = Annotated[str, w.parsed(_filter, r"^\(.+\)$", "(memberOf=cn=hpc,ou=groups,dc=example,dc=com)")]
+
+
 class Directory(Section):
     """A directory that the nodes reach over LDAPS."""
 
@@ -37,6 +48,10 @@ class Directory(Section):
     certificates: Certificates | None = Field(
         default=None,
         description="Certificates of the authority of the servers, as PEM. Default: those that the image trusts.",
+    )
+    filter: Filter | None = Field(
+        default=None,
+        description="LDAP filter of the users that may log in. Default: all that are not disabled or expired.",
     )
 
 
@@ -70,4 +85,5 @@ class Directories(Section):
             bind_dn=section.bind_dn,
             secret=section.secret,
             certificates=section.certificates,
+            filter=section.filter,
         )
