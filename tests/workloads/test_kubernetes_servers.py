@@ -12,7 +12,9 @@ import yaml  # type: ignore[import-untyped]
 
 from support import ROOT
 from support.kubernetes_data import cluster, gb200, nodes
+from ultracluster.clusterfile import load
 from ultracluster.kubernetes import Object, Platform, platform
+from ultracluster.workloads import workload_files
 from ultracluster.workloads._kubernetes_inference import VLLM_SERVER, leader_worker_set
 from ultracluster.workloads._kubernetes_jobs import job_objects
 from ultracluster.workloads._workload import Settings
@@ -221,6 +223,29 @@ def test_dynamo_has_the_rights_with_which_nvidia_tests_it_over_efa() -> None:
     expected = {"capabilities": {"add": ["IPC_LOCK", "SYS_PTRACE"]}, "runAsUser": 0}
     assert contexts == [expected] * 4
     assert all("SYS_PTRACE" not in str(container["securityContext"]) for container in workers(server("vllm")))
+
+
+@pytest.mark.parametrize(("name", "nodes_of_replica"), [("inference", 2), ("sglang", 1), ("dynamo", None)])
+def test_a_drain_ends_one_replica_after_another(name: str, nodes_of_replica: int | None) -> None:
+    settings = {"nodes": "5", "prefill": "2"} if name == "dynamo" else {"replicas": "3"}
+    for given in (settings, {}):
+        (file,) = workload_files(load(str(ROOT / "examples/eks-512-gpus.yaml")), name, settings=given)
+        objects = list(yaml.safe_load_all(file.text))
+        budgets = [item["spec"] for item in objects if item["kind"] == "PodDisruptionBudget"]
+        sets = [item for item in objects if item["kind"] == "LeaderWorkerSet" and given]
+        assert len(budgets) == len(sets), "the budget of one replica would stop each drain"
+        assert ("deploy it with --hold drain" in file.text) == bool(given)
+        for budget, item in zip(budgets, sets, strict=True):
+            template = item["spec"]["leaderWorkerTemplate"]
+            assert template["size"] == (nodes_of_replica or 1)
+            # A drain may evict the pods of one replica, which restart as one.
+            assert item["spec"]["replicas"] * template["size"] - budget["minAvailable"] == template["size"]
+            # LeaderWorkerSet sets this label.
+            labels = {"leaderworkerset.sigs.k8s.io/name": item["metadata"]["name"]}
+            labels |= template["leaderTemplate"]["metadata"]["labels"]
+            assert budget["selector"]["matchLabels"].items() <= labels.items()
+            others = {"leaderworkerset.sigs.k8s.io/name": "other", "role": "other"}
+            assert not budget["selector"]["matchLabels"].items() <= others.items()
 
 
 def groups(of: Platform, size: int) -> list[dict[str, str]]:

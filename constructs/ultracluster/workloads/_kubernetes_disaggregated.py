@@ -21,7 +21,7 @@ from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_metadata
-from ultracluster.workloads._kubernetes_inference import api_objects, as_root, readiness
+from ultracluster.workloads._kubernetes_inference import api_objects, as_root, disruption_budget, readiness
 from ultracluster.workloads._workload import Settings
 
 _API, _METRICS, _ETCD = 8_000, 9_090, 2_379
@@ -45,11 +45,11 @@ def disaggregated(platform: Platform, group: PlatformNodes, team: Team, given: S
     prefill = given.prefill or max(1, nodes // 2)
     pods: Object = {_LABEL: name}
     api = {**pods, "role": "decode"}
-    sets = [
-        _set(platform, group, team, given, name, role=role, replicas=replicas)
-        for role, replicas in (("prefill", prefill), ("decode", nodes - prefill))
-    ]
-    return [*sets, *api_objects(name, team, pods, _API, api=api, scraped=pods, metrics=_METRICS)]
+    sets, budgets = [], []
+    for role, replicas in (("prefill", prefill), ("decode", nodes - prefill)):
+        sets.append(_set(platform, group, team, given, name, role=role, replicas=replicas))
+        budgets += disruption_budget(f"{name}-{role}", team, {**pods, "role": role}, size=1, replicas=replicas)
+    return [*sets, *api_objects(name, team, pods, _API, api=api, scraped=pods, metrics=_METRICS), *budgets]
 
 
 def _set(

@@ -132,7 +132,31 @@ def leader_worker_set(
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
         *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),
+        *disruption_budget(name, team, pods, size=size, replicas=replicas),
     ]
+
+
+def disruption_budget(name: str, team: Team, pods: Object, *, size: int, replicas: int) -> list[Object]:
+    """Return the object that lets a drain end one replica after another; none for one, which would stop each drain.
+
+    Args:
+        name: Name of the set.
+        team: Team of the server.
+        pods: Labels of its pods.
+        size: Nodes of a replica. The eviction of one of its pods restarts all of them.
+        replicas: Number of replicas.
+
+    See: https://kubernetes.io/docs/tasks/run-application/configure-pdb (read 2026-11-27): a set whose controller has no
+    number of replicas needs a whole number, and a pod that is not ready may be evicted at any time.
+    """
+    if replicas < 2:
+        return []
+    spec = {
+        "minAvailable": (replicas - 1) * size,
+        "selector": {"matchLabels": pods},
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+    }
+    return [make("policy/v1", "PodDisruptionBudget", name, namespace=team.name, spec=spec)]
 
 
 def api_objects(
