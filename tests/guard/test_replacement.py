@@ -362,3 +362,23 @@ def test_a_cluster_of_hyperpod_does_not_return_to_the_database_of_its_controller
     assert not refused(internal, external, "AWS::SageMaker::Cluster")
     moved = {"Orchestrator": {"Slurm": {"AccountingDatabase": {**database, "Endpoint": "c.d"}}}}
     assert not refused(external, moved, "AWS::SageMaker::Cluster")
+
+
+def test_a_cluster_of_hyperpod_with_continuous_provisioning_gets_no_strategy() -> None:
+    managed = {"Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}}}
+    merge = {"Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Merge"}}}
+    path = "Orchestrator.Slurm.SlurmConfigStrategy"
+    assert path in refused({"NodeProvisioningMode": "Continuous"}, managed, "AWS::SageMaker::Cluster")
+    assert not refused(merge, managed, "AWS::SageMaker::Cluster")
+
+
+def test_what_becomes_of_jobs_in_a_renamed_partition_of_hyperpod_is_not_known() -> None:
+    def cluster(*partitions: str) -> dict[str, Any]:
+        slurm = {"NodeType": "Compute", "PartitionNames": [*partitions]}
+        return {"InstanceGroups": [{"InstanceGroupName": "train", "InstanceCount": "4", "SlurmConfig": slurm}]}
+
+    known = anywhere("AWS::SageMaker::Cluster")
+    assert known is not None
+    reasons = known.undocumented(cluster("train"), cluster("large"))
+    assert "jobs of a partition" in reasons["InstanceGroups.train.SlurmConfig.PartitionNames"]
+    assert not known.undocumented(cluster("train"), cluster("train"))

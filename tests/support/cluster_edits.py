@@ -173,7 +173,7 @@ HYPERPOD: list[tuple[str, Any, Verdict]] = [
     ("slurm/users", {"ada": {"uid": 2001}}, "clean"),
     ("slurm/login/count", 2, "clean"),
     ("slurm/login/type", "m7i.4xlarge", "data"),
-    ("slurm/queues", {"batch": {"nodes": ["train"]}}, "clean"),
+    ("slurm/queues", {"batch": {"nodes": ["train"]}}, "data"),
     ("slurm/settings", {"MaxArraySize": "5000"}, "clean"),
     ("slurm/health", False, "clean"),
     ("slurm/rest-api", True, "file"),

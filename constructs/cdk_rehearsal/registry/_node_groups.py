@@ -30,6 +30,7 @@ _NO_SUCH_UPDATE = "AWS documents no such update of a group"
 _UNDOCUMENTED = {
     "InstanceStorageConfigs": _NO_SUCH_UPDATE,
     "OverrideVpcConfig": _NO_SUCH_UPDATE,
+    "SlurmConfig.PartitionNames": "AWS does not document what becomes of the jobs of a partition that leaves",
     "TrainingPlanArn": "AWS does not document whether the instances of a group stay",
 }
 _TIERED = (
@@ -125,9 +126,9 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
     """Return the changes of a group of nodes whose effect no page of AWS documents, with the reason.
 
     An existing group of SageMaker HyperPod takes another number of instances and other lifecycle scripts. What becomes
-    of its instances when their volumes or subnets change is not documented. A group takes another
-    training plan, and no page documents whether its instances stay. Checkpoints in memory end when their mode is
-    `Disable`.
+    of its instances when their volumes or subnets change is not documented, nor what becomes of the jobs of a partition
+    that leaves. A group takes another training plan, and no page documents whether its instances stay. Checkpoints in
+    memory end when their mode is `Disable`.
     See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate-slurm-cli-command.html
     (read 2026-11-24), https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterTieredStorageConfig.html
     (read 2026-11-27) and https://docs.aws.amazon.com/sagemaker/latest/dg/
@@ -143,7 +144,7 @@ def undocumented(type_name: str, old: Any, new: Any) -> dict[str, str]:
         f"InstanceGroups.{name}.{field}": f"{reason}: add one with another name"
         for name, group in before.items()
         for field, reason in _UNDOCUMENTED.items()
-        if name in after and not _keeps(group.get(field), after[name].get(field))
+        if name in after and not _keeps(at(group, field), at(after[name], field))
     }
 
 

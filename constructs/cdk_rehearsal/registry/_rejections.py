@@ -157,6 +157,17 @@ def _drops_accounting(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[st
     return {path: "a cluster that has an external database does not return to that of its controller"}
 
 
+def _sets_strategy(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Check that a cluster of SageMaker HyperPod with continuous provisioning gets no strategy for slurm.conf.
+
+    See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html (read 2026-11-27)
+    """
+    path = "Orchestrator.Slurm.SlurmConfigStrategy"
+    if at(old, "NodeProvisioningMode") != "Continuous" or at(new, path) is None:
+        return {}
+    return {path: "a cluster with continuous provisioning has no strategy, and SageMaker refuses one"}
+
+
 def _drops_autoscaling(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
     """Check that Karpenter of SageMaker HyperPod is off before it leaves: until then, its role cannot change.
 
@@ -189,6 +200,6 @@ _BUILT_IN: Mapping[str, Sequence[UpdateRule]] = MappingProxyType(
         "AWS::FSx::FileSystem": (_grows_too_little,),
         "AWS::EKS::Cluster": (_skips_a_version,),
         "AWS::EKS::Nodegroup": (_mixes_updates,),
-        "AWS::SageMaker::Cluster": (_changes_instances, _drops_accounting, _drops_autoscaling),
+        "AWS::SageMaker::Cluster": (_changes_instances, _drops_accounting, _sets_strategy, _drops_autoscaling),
     }
 )
