@@ -162,6 +162,12 @@ BAD = [
     ("", "slurm: {size: LARGE}", "the controller is a node; write its type instead: hyperpod: {controller: m7i.8xl"),
     ("", "slurm: {settings: {NodeName: a}}", "slurm.settings.NodeName: HyperPod writes it itself; remove it"),
     ("", "slurm: {settings: {prolog: /x.sh}}", "slurm.settings.prolog: HyperPod writes it itself; remove it"),
+    (
+        "",
+        "slurm: {settings: {TaskPlugin: task/cgroup}}",
+        "settings.TaskPlugin: HyperPod resumes jobs with task/none only",
+    ),
+    ("", "slurm: {queues: {dev: {nodes: [train]}}}", "slurm.queues.dev: HyperPod has a partition dev with all nodes"),
     ("", "slurm: {health: {replace: 2}}", "HyperPod replaces faulty nodes itself; write health: true"),
     ("", "slurm: {imds: root}", "serve the credentials of the role to all users of a node; write imds: all"),
     ("", "slurm: {login: {type: c7i.2xlarge}}", "slurm.login.type: HyperPod has no ml.c7i.2xlarge"),

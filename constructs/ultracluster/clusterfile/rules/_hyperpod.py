@@ -227,6 +227,10 @@ def _check_slurm(draft: Draft) -> Iterator[Problem]:
         # Slurm reads names in any case.
         if name.lower() in _ITS_SETTINGS:
             yield _SLURM(("slurm", "settings", name), "HyperPod writes it itself; remove it", at_key=True)
+        if name.lower() == "taskplugin":
+            # The agent on a node: https://github.com/awslabs/awsome-distributed-ai/pull/584 (read 2026-11-27)
+            message = "HyperPod resumes jobs with task/none only, which its image has; remove it"
+            yield _SLURM(("slurm", "settings", name), message, at_key=True)
     for name, user in slurm.users.items():
         hint = "accounts are created on the controller, which has the database: sacctmgr; remove it"
         yield from refused(_SLURM, ("slurm", "users", name), user, {"accounts": hint, "admin": hint})
@@ -242,6 +246,9 @@ def _check_partitions(draft: Draft) -> Iterator[Problem]:
         # What `scontrol update` sets, the next `scontrol reconfigure` undoes: slurm.conf(5), ReconfigFlags.
         hint = f"partitions have no settings; remove it, and add it to PartitionName={name} in slurm.conf on the "
         hint += "controller, then run scontrol reconfigure"
+        if name == hyperpod.ALL_NODES_PARTITION:
+            message = f"HyperPod has a partition {name} with all nodes; choose another name"
+            yield _PARTITION(path, message, at_key=True)
         keys = sorted(queue.model_fields_set - {"nodes"})
         yield from refused(_PARTITION, path, queue, dict.fromkeys(keys, hint))
         of_queue = sorted({types[section] for section in queue.nodes if section in types})
