@@ -171,7 +171,10 @@ def test_only_nodes_that_checks_drained_and_nobody_resumed_take_a_place(
     assert is_drained(node) is drained
 
 
-@pytest.mark.parametrize(("partitions", "drained"), [("dev,train", False), ("dev,other", True)])
+@pytest.mark.parametrize(
+    ("partitions", "drained"),
+    [("dev,train", False), ("dev,other", True), ("dev,train,hyperpod-system-maintenance", False)],
+)
 def test_nodes_of_hyperpod_are_a_group_by_their_partition(tmp_path: Path, partitions: str, drained: bool) -> None:
     """Their names are addresses, of several subnets of 256: of ip-10-1-1-61 all three are its group."""
     node = Node(tmp_path)

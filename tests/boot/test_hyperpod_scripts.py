@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -163,6 +164,27 @@ def test_a_second_run_changes_nothing_and_disturbs_no_controller(node: Node) -> 
     settle(node, {})
     assert node.read(CONF) == before
     assert (node.state / "reconfigured").read_text() == "reconfigure\n"
+
+
+def test_a_controller_that_did_not_answer_reads_the_settings_at_the_next_try(node: Node) -> None:
+    node.file(CONF, IMAGE_CONF)
+    scontrol = node.bin / "scontrol"
+    scontrol.write_text("#!/bin/bash\nexit 1\n")
+    scontrol.chmod(0o755)
+    assert [settle(node, {}).returncode, settle(node, {}).returncode] == [1, 1]
+    scontrol.unlink()
+    assert settle(node, {}).returncode == settle(node, {}).returncode == 0
+    assert (node.state / "reconfigured").read_text() == "reconfigure\n"
+
+
+def test_the_unit_of_the_settings_is_one_that_systemd_restarts(tmp_path: Path) -> None:
+    files = {file.path: file.text for file in hyperpod_controller({}, health=True).files}
+    text = files["/etc/systemd/system/ultracluster-hyperpod-settings.service"]
+    assert "\nRestart=on-failure\n" in text
+    unit = tmp_path / "settings.service"
+    unit.write_text(re.sub("ExecStart=.*", "ExecStart=/bin/true", text))
+    done = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
+    assert (done.returncode, [line for line in done.stderr.splitlines() if "settings.service" in line]) == (0, [])
 
 
 def test_a_controller_without_slurm_conf_is_a_failed_unit(node: Node) -> None:

@@ -81,8 +81,14 @@ def hyperpod_controller(settings: Mapping[str, str], *, health: bool) -> NodeBoo
     ]
     service = oneshot(
         "Settings of slurm.conf",
-        unit=("After=network-online.target slurmctld.service",),
-        service=(f"ExecStart={PROGRAM}hyperpod-settings", "TimeoutStartSec=2min"),
+        # slurmctld may not answer yet: 30 tries in half an hour.
+        unit=("After=network-online.target slurmctld.service", "StartLimitIntervalSec=1h", "StartLimitBurst=30"),
+        service=(
+            f"ExecStart={PROGRAM}hyperpod-settings",
+            "TimeoutStartSec=2min",
+            "Restart=on-failure",
+            "RestartSec=1min",
+        ),
     )
     files = (
         program("ssh-access", in_place=True),

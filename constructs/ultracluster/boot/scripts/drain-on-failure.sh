@@ -32,13 +32,19 @@ replace=$root/usr/local/sbin/ultracluster-replace
 now=""
 metrics=$root/var/lib/node_exporter/textfile_collector
 hour=3600
-# For awk: the group of a record. HyperPod names nodes by their addresses; there, it is the partitions of the node.
+# For awk: the group of a record. HyperPod names nodes by their addresses; there, it is the partitions of the node, without
+# the one that it has during deep health checks: https://docs.aws.amazon.com/sagemaker/latest/dg/
+# sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html (excerpt, read 2026-11-27).
 group_of='function group_of(record, name) {
     name = record
     sub(/^NodeName=/, "", name)
     sub(/ .*/, "", name)
-    if (name ~ /^ip-[0-9]+-[0-9]+-[0-9]+-[0-9]+$/)
-        return match(record, / Partitions=[^ ]+/) ? substr(record, RSTART + 12, RLENGTH - 12) : "no partition"
+    if (name ~ /^ip-[0-9]+-[0-9]+-[0-9]+-[0-9]+$/) {
+        if (!match(record, / Partitions=[^ ]+/)) return "no partition"
+        name = "," substr(record, RSTART + 12, RLENGTH - 12) ","
+        sub(/,hyperpod-system-maintenance,/, ",", name)
+        return substr(name, 2, length(name) - 2)
+    }
     sub(/-[^-]*$/, "", name)
     return name
 }'

@@ -12,6 +12,8 @@ export LC_ALL=C
 root=${ULTRACLUSTER_ROOT:-}
 conf=$root/opt/slurm/etc/slurm.conf
 wanted=$root/etc/ultracluster/slurm-settings
+# Present until slurmctld has read a change. A boot removes it, and slurmctld reads the file at its start.
+changed=$root/run/ultracluster/slurm-settings-changed
 [ -n "$root" ] || PATH=/opt/slurm/bin:$PATH
 
 # Value of a setting, whose name Slurm reads in any case.
@@ -19,6 +21,8 @@ value() { awk -v name="$1" -F= 'tolower($1) == tolower(name) { sub("^[^=]*=", ""
 
 set_value() {
     local new=$conf.ultracluster
+    mkdir -p "${changed%/*}"
+    touch "$changed"
     awk -v name="$1" -F= 'tolower($1) != tolower(name)' "$conf" >"$new"
     printf '%s=%s\n' "$1" "$2" >>"$new"
     # The owner and the permissions of the file stay.
@@ -27,9 +31,8 @@ set_value() {
 }
 
 main() {
-    local name text have word before
+    local name text have word
     [ -w "$conf" ] || { echo "hyperpod-settings: there is no $conf" >&2; exit 1; }
-    before=$(sha256sum <"$conf")
     # A last line without its end would be joined with the first setting.
     [ -z "$(tail -c 1 "$conf")" ] || echo >>"$conf"
     while read -r name text; do
@@ -43,7 +46,9 @@ main() {
         fi
         [ "$(value "$name")" = "$text" ] || set_value "$name" "$text"
     done <"$wanted"
-    [ "$before" = "$(sha256sum <"$conf")" ] || scontrol reconfigure
+    [ -e "$changed" ] || return 0
+    scontrol reconfigure
+    rm -f "$changed"
 }
 
 main
