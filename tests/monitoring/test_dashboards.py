@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from grafana_foundation_sdk.models import dashboard as models
 from grafana_foundation_sdk.models import text as text_panel
 
 from support.dashboard_look import LINES
+from support.rule_tests import promtool
 from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN
 from ultracluster.monitoring.alerts import ALERTS, GRAFANA, RUNBOOKS, rules
@@ -243,6 +245,24 @@ def test_the_runbook_of_an_alert_is_the_panel_that_it_links_to() -> None:
     assert linked == {name: name for name in linked}
     for panel in panels(board):
         assert ALERTS[panel["title"]].actions[0] in panel["options"]["content"]
+
+
+def test_gpus_of_jobs_that_report_no_lost_time_lower_no_share(tmp_path: Path) -> None:
+    (panel,) = [
+        item for item in panels(BOARDS["ultracluster-goodput"]) if item["title"] == "Time that is lost, by cause"
+    ]
+    series = {
+        'job_cause:train_lost_seconds:sum_rate5m{cluster="c", job_id="1", cause="startup"}': "0.4x9",
+        'job_cause:train_lost_seconds:sum_rate5m{cluster="c", job_id="1", cause="repeated"}': "0.1x9",
+        'job:ultracluster_gpus:count{cluster="c", job_id="1"}': "8x9",
+        'job:ultracluster_gpus:count{cluster="c", job_id="2"}': "24x9",
+    }
+    expected = [
+        {"labels": f'{{cause="{cause}"}}', "value": value} for cause, value in (("startup", 0.4), ("repeated", 0.1))
+    ]
+    query = {"expr": panel["targets"][0]["expr"].replace("$cluster", "c"), "eval_time": "2m", "exp_samples": expected}
+    given = [{"series": name, "values": values} for name, values in series.items()]
+    promtool(tmp_path, [{"interval": "1m", "input_series": given, "promql_expr_test": [query]}], files=())
 
 
 def test_runbooks_name_the_reboot_before_a_reset_of_a_gpu_which_the_exporter_uses() -> None:

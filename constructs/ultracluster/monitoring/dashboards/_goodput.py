@@ -74,7 +74,8 @@ GOODPUT = Dashboard(
                            "job:train_productive_seconds:rate5m", "job:ultracluster_gpus:count"),),
                  width=6, height=8, unit="percentunit"),
             series("Time that is lost, by cause", "Over all jobs that report it, weighted by their GPUs.",
-                   (together("sum by (cause) ({0} * on (cluster, job_id) group_left () {1}) / scalar(sum({1}))",
+                   (together("sum by (cause) ({0} * on (cluster, job_id) group_left () {1}) / "
+                             "scalar(sum({1} and on (cluster, job_id) {0}))",
                              "job_cause:train_lost_seconds:sum_rate5m", "job:ultracluster_gpus:count",
                              legend="{{cause}}"),), width=12, least=0, unit="percentunit"),
             series("Startup and checkpoint by job", "What a restart and a checkpoint cost.",
