@@ -107,30 +107,36 @@ def test_prometheus_takes_the_login_nodes_configuration(tmp_path: Path) -> None:
 
 def test_two_login_nodes_that_ask_the_same_controller_count_nothing_twice(tmp_path: Path) -> None:
     rules = [rule for rule in all_rules() if rule.get("record", "").startswith("ultracluster_slurm_")]
-    assert len(rules) == 3
+    assert len(rules) == 4
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "slurm", "rules": rules}]}))
     output = {
         'slurm_nodes_idle{cluster="llama"': 7,
         'slurm_jobs_running{cluster="llama"': 5,
+        # An array of 100 waits, and two jobs have ended.
         'slurm_partition_jobs{cluster="llama",partition="train"': 4,
+        'slurm_partition_jobs_pending{cluster="llama",partition="train"': 100,
+        'slurm_partition_jobs_running{cluster="llama",partition="train"': 1,
+        'slurm_partition_jobs_gpus_alloc{cluster="llama",partition="train"': 64,
     }
     series = [
         {"series": f'{name},group="login",instance="{login}"}}', "values": f"{value}x9"}
         for name, value in output.items()
         for login in ("i-1", "i-2")
     ]
-    wanted: list[tuple[str, str, int]] = [
-        ("ultracluster_slurm_nodes", 'ultracluster_slurm_nodes{cluster="llama",state="idle"}', 7),
-        ("ultracluster_slurm_jobs", 'ultracluster_slurm_jobs{cluster="llama",state="running"}', 5),
-        (
-            "ultracluster_slurm_partition_jobs",
-            'ultracluster_slurm_partition_jobs{cluster="llama",partition="train"}',
-            4,
-        ),
-    ]
+    queue = 'cluster="llama",partition="train"'
+    wanted: dict[str, dict[str, int]] = {
+        "ultracluster_slurm_nodes": {'cluster="llama",state="idle"': 7},
+        "ultracluster_slurm_jobs": {'cluster="llama",state="running"': 5},
+        "ultracluster_slurm_partition_jobs": {f'{queue},state="pending"': 100, f'{queue},state="running"': 1},
+        "ultracluster_slurm_partition_gpus_in_jobs": {queue: 64},
+    }
     expected: list[dict[str, Any]] = [
-        {"expr": name, "eval_time": "5m", "exp_samples": [{"labels": labels, "value": value}]}
-        for name, labels, value in wanted
+        {
+            "expr": name,
+            "eval_time": "5m",
+            "exp_samples": [{"labels": f"{name}{{{labels}}}", "value": value} for labels, value in samples.items()],
+        }
+        for name, samples in wanted.items()
     ]
     test = {"interval": "1m", "input_series": series, "promql_expr_test": expected}
     document = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [test]}

@@ -21,6 +21,7 @@ from ultracluster.monitoring.names import (
     SLURM_JOB_STATES,
     SLURM_METRICS,
     SLURM_NODE_STATES,
+    SLURM_QUEUE_STATES,
     Metric,
     Profile,
     metrics,
@@ -76,7 +77,9 @@ class SlurmSource:
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""
-        series = len(SLURM_NODE_STATES) + len(SLURM_JOB_STATES) + self.queues
+        series = len(SLURM_NODE_STATES) + len(SLURM_JOB_STATES)
+        # The jobs of a queue by state, and its GPUs.
+        series += (len(SLURM_QUEUE_STATES) + 1) * self.queues
         if profile >= Profile.FULL:
             series = _SLURM_FULL + _SLURM_QUEUE_FULL * self.queues + _SLURM_NODE_FULL * nodes
         return self.scrapers * (series + PER_SCRAPE * len(SLURM_PAGES))
@@ -87,6 +90,7 @@ class SlurmSource:
             "ultracluster_slurm_nodes": len(SLURM_NODE_STATES),
             "ultracluster_slurm_jobs": len(SLURM_JOB_STATES),
             "partition": self.queues,
+            "state": len(SLURM_QUEUE_STATES),
             "ultracluster_source_up": 1,
             "job": _EXPORTERS + len(SLURM_PAGES),
         }

@@ -62,7 +62,13 @@ class Services:
         return [
             "slurm_partitions 2",
             'slurm_partition_jobs{partition="train"} 7',
+            'slurm_partition_jobs_pending{partition="train"} 4',
+            'slurm_partition_jobs_running{partition="train"} 3',
+            'slurm_partition_jobs_gpus_alloc{partition="train"} 232',
             'slurm_partition_jobs{partition="serve"} 1',
+            'slurm_partition_jobs_pending{partition="serve"} 0',
+            'slurm_partition_jobs_running{partition="serve"} 1',
+            'slurm_partition_jobs_gpus_alloc{partition="serve"} 8',
             'slurm_partition_nodes{partition="train"} 80',
         ]
 

@@ -19,12 +19,14 @@ SCHEDULER = Dashboard(
         ),
         "Slurm": (
             series("Nodes by state", "Nodes in drain or down take no jobs: `sinfo -R` prints the reason.",
-                   (of("ultracluster_slurm_nodes", "{{state}}"),), least=0, colours=OF_NODES),
+                   (of("ultracluster_slurm_nodes", "{{state}}"),), least=0, colours=OF_NODES, width=12),
             series("Jobs by state",
                    "node_failed is a node that went away under a job; the job is requeued if it has requested that.",
-                   (of("ultracluster_slurm_jobs", "{{state}}"),), least=0, colours=OF_JOBS),
-            series("Jobs by queue", "Running and waiting.",
-                   (of("ultracluster_slurm_partition_jobs", "{{partition}}"),), least=0),
+                   (of("ultracluster_slurm_jobs", "{{state}}"),), least=0, colours=OF_JOBS, width=12),
+            series("Jobs by queue", "Running, and waiting: `squeue --start` prints when a job is expected to begin.",
+                   (of("ultracluster_slurm_partition_jobs", "{{partition}} {{state}}"),), least=0, width=12),
+            series("GPUs by queue", "GPUs that the running jobs of each queue have.",
+                   (of("ultracluster_slurm_partition_gpus_in_jobs", "{{partition}}"),), least=0, width=12),
         ),
         "Kubernetes": (
             series("Nodes ready", "As the control plane sees them.",

@@ -20,12 +20,14 @@ SOURCES = ("slurm-nodes", "kube-state-metrics", "kueue")
 SLURM_NODE_STATES = (
     "alloc", "idle", "mixed", "down", "drain", "fail", "noresp", "maint", "powered_down", "powering_up",
 )  # fmt: skip
+#: States of the jobs of a queue that are recorded.
+SLURM_QUEUE_STATES = ("pending", "running")
 SLURM_JOB_STATES = ("pending", "running", "completing", "failed", "node_failed", "timeout")
 
 
-def _by_state(metric: str, states: tuple[str, ...]) -> str:
+def _by_state(metric: str, states: tuple[str, ...], by: str = "cluster") -> str:
     return " or ".join(
-        f'label_replace(max by (cluster) ({metric}_{state}), "state", "{state}", "", "")' for state in states
+        f'label_replace(max by ({by}) ({metric}_{state}), "state", "{state}", "", "")' for state in states
     )
 
 
@@ -54,8 +56,12 @@ SLURM_METRICS = (
              expr=_by_state("slurm_nodes", SLURM_NODE_STATES)),
     recorded("ultracluster_slurm_jobs", "count", "Jobs by Slurm's state.", (*CLUSTER, "state"),
              expr=_by_state("slurm_jobs", SLURM_JOB_STATES)),
-    recorded("ultracluster_slurm_partition_jobs", "count", "Jobs of a queue.", (*CLUSTER, "partition"),
-             "slurm_partition_jobs"),
+    # slurm_partition_jobs has jobs that have ended too.
+    recorded("ultracluster_slurm_partition_jobs", "count", "Jobs of a queue that wait or run.",
+             (*CLUSTER, "partition", "state"),
+             expr=_by_state("slurm_partition_jobs", SLURM_QUEUE_STATES, "cluster, partition")),
+    recorded("ultracluster_slurm_partition_gpus_in_jobs", "count", "GPUs that the jobs of a queue have.",
+             (*CLUSTER, "partition"), "slurm_partition_jobs_gpus_alloc"),
 )  # fmt: skip
 
 #: Checks of nodes of Kubernetes, each with an annotation of its own.
