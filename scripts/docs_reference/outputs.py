@@ -1,12 +1,15 @@
 """Generate the reference of stack outputs and SSM parameters from the stacks of all examples."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from docs_reference.markdown import page, table
 from ultracluster import clusterfile
 
-_EXAMPLES = Path(__file__).parents[2] / "examples"
+_ROOT = Path(__file__).parents[2]
+_EXAMPLES = _ROOT / "examples"
 _ABOUT = """Outputs and SSM parameters of the stacks, from the stacks of every [example](examples.md). They are a
 contract: the changelog names each one that is renamed or removed. `NAME` is the name of the cluster.
 Outputs without a description, such as `ExportsOutput...`, connect the stacks to each other and are not part
@@ -50,13 +53,27 @@ def outputs_page() -> str:
         )
         for kind, name in sorted(outputs)
     ]
+    of_examples = {(name, description) for (_, name), description in outputs.items()}
+    further = sorted({*_of_the_code()} - of_examples)
     return page(
         "Outputs and parameters",
         _ABOUT,
         f"## Outputs\n\n{table(('stack', 'output', 'value', *_ORCHESTRATORS.values()), rows)}",
+        "Further outputs, of options that no example has:\n\n"
+        + table(("output", "value"), [(f"`{name}`", description) for name, description in further]),
         "## SSM parameters\n\n"
         + table(("parameter", "value"), [(f"`{name}`", about) for name, about in sorted(parameters.items())]),
     )
+
+
+def _of_the_code() -> Iterator[tuple[str, str]]:
+    """Yield name and description of each output that the code writes literally, without a synthesis of its options."""
+    for file in sorted((_ROOT / "constructs" / "ultracluster").rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "Output(" in text else ():
+            match node:
+                case ast.Call(ast.Name("Output"), [ast.Constant(str(name)), ast.Constant(str(description)), *_]):
+                    yield name, description
 
 
 def _where(count: int, total: int) -> str:

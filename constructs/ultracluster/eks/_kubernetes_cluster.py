@@ -109,8 +109,10 @@ class KubernetesCluster(BeforePlatform):
             if waits_for_command(group.capacity) and not group.elastic
         ]
         if commands:
-            description = "Once a Capacity Block is active: scale its group up; with starts: it scales up by itself"
-            outputs.append(Output("ScaleUpCommands", description, "; ".join(commands)))
+            value = "; ".join(commands)
+            outputs.append(
+                Output("ScaleUpCommands", "How to start the nodes of a Capacity Block once it is active", value)
+            )
         if self.karpenter is not None:
             queue = self.karpenter.queue.queue_name
             outputs.append(Output("KarpenterQueue", "Queue of the interruptions of Karpenter's nodes", queue))
