@@ -116,10 +116,8 @@ def test_the_role_gives_pods_addresses_images_and_roles_of_its_cluster_alone(ful
     assert not any(action in slurm for action in ("ecr:", "eks-auth:", "AssignPrivateIpAddresses"))
 
 
-def test_addresses_and_pods_are_those_of_the_pages_of_aws() -> None:
+def test_addresses_are_those_of_the_page_of_aws() -> None:
     assert facts.kubernetes_addresses(INSTANCE_TYPES["p5.48xlarge"]) == 81
-    for name in ("p4d.24xlarge", "p5.48xlarge", "p5e.48xlarge", "p6-b300.48xlarge"):
-        assert facts.most_pods(INSTANCE_TYPES[name]) == 49
 
 
 def test_the_service_model_has_each_word() -> None:

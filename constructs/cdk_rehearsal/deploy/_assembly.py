@@ -23,7 +23,6 @@ class AssembledStack:
         account: Account, or None if the app names none.
         region: Region, or None if the app names none.
         template: File of its template.
-        protected: Whether it is deployed with termination protection.
         path: Path in the app, such as `Prod/llama-Compute`, by which the CDK CLI selects it.
         asset: `s3://BUCKET/KEY` to which the CDK CLI uploads the template, with pseudo parameters, or None.
         dependencies: Paths of the stacks that the CDK CLI deploys before it.
@@ -33,7 +32,6 @@ class AssembledStack:
     account: str | None
     region: str | None
     template: Path
-    protected: bool = False
     path: str = ""
     asset: str | None = None
     dependencies: tuple[str, ...] = ()
@@ -54,7 +52,6 @@ def assembled(folder: Path) -> Iterator[AssembledStack]:
                 account=None if account == "unknown-account" else account,
                 region=None if region == "unknown-region" else region,
                 template=folder / properties.get("templateFile", f"{name}.template.json"),
-                protected=bool(properties.get("terminationProtection")),
                 path=artifact.get("displayName", name),
                 asset=properties.get("stackTemplateAssetObjectUrl"),
                 dependencies=tuple(

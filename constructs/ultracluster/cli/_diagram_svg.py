@@ -121,12 +121,12 @@ def _stack(stack: StackBox, top: int) -> tuple[int, list[str]]:
             heights.append(height)
         y += max(heights) + 8
     if stack.rest:
-        lines = textwrap.wrap(f"and {stack.rest}", _fit(inner, 11), break_long_words=False)
+        lines = textwrap.wrap(f"and {stack.rest}", _fit(inner), break_long_words=False)
         for line in lines:
             parts.append(_text(left, y + 11, line, "detail"))
             y += _LINE
         y += 2
-    uses = textwrap.wrap(f"uses {', '.join(stack.uses)}", _fit(_HEAD - _PADDING - 12, 11)) if stack.uses else []
+    uses = textwrap.wrap(f"uses {', '.join(stack.uses)}", _fit(_HEAD - _PADDING - 12)) if stack.uses else []
     height = max(y - top + _PADDING - 8, 2 * _PADDING + 24 + _LINE * len(uses))
     head = [
         f'<rect class="box" x="{_MARGIN}" y="{top}" width="{WIDTH - 2 * _MARGIN}" height="{height}" rx="8"/>',
@@ -146,7 +146,7 @@ def _rows(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 
 def _item(item: Item, x: float, y: int, width: float) -> tuple[int, list[str]]:
-    lines = textwrap.wrap(item.detail, _fit(width - _BADGE - 8, 11), break_long_words=True)
+    lines = textwrap.wrap(item.detail, _fit(width - _BADGE - 8), break_long_words=True)
     parts = [_badge(item.category, x, y), _text(x + _BADGE + 8, y + (10 if lines else 15), item.title, "title")]
     parts += [_text(x + _BADGE + 8, y + 10 + _LINE * (index + 1), line, "detail") for index, line in enumerate(lines)]
     return max(_BADGE, 12 + _LINE * len(lines)), parts
@@ -192,9 +192,9 @@ def _text(x: float, y: int, text: str, kind: str) -> str:
     return f'<text class="{kind}" x="{_number(x)}" y="{y}">{escape(text)}</text>'
 
 
-def _fit(width: float, size: int) -> int:
-    """Characters that fit into a width."""
-    return max(8, int(width / (size * _TEXT)))
+def _fit(width: float) -> int:
+    """Characters of the 11 px of details that fit into a width."""
+    return max(8, int(width / (11 * _TEXT)))
 
 
 def _number(value: float) -> str:

@@ -15,7 +15,7 @@ from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.hyperpod._autoscaler_role import HyperPodAutoscalerRole
 from ultracluster.hyperpod._cluster_checks import AccountingDatabase, group_problems, slurm_problems
 from ultracluster.hyperpod._hyperpod_role import HyperPodRole, controller_role
-from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
+from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup, hidden_from_price_lists
 from ultracluster.hyperpod._interfaces import HyperPodGrants, IHyperPodCluster
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
 from ultracluster.hyperpod._lifecycle_scripts import HyperPodScripts
@@ -178,7 +178,7 @@ class HyperPodCluster(_HyperPodClusterBase):
         region = cdk.Stack.of(self).region
         if not cdk.Token.is_unresolved(region) and region not in hyperpod.REGIONS:
             cdk.Validations.of(self).add_warning(_REGION.warning_id, f"HyperPod is not known to be in {region}")
-        for message in dict.fromkeys(message for group in everyone for message in group.unknown_type):
+        for message in dict.fromkeys(text for each in everyone for text in hyperpod.check_type(each.instance_type)):
             cdk.Validations.of(self).add_warning(_TYPE.warning_id, message)
         eks_arn = None if kubernetes is None else kubernetes.cluster_arn
         nodes = controller = role or HyperPodRole(self, "Role", eks_cluster_arn=eks_arn, volume_key=volume_key)
@@ -246,7 +246,7 @@ class HyperPodCluster(_HyperPodClusterBase):
         )
         if kubernetes is not None:
             cdk.Tags.of(self.resource).add(*hyperpod_kubernetes.ADD_ON_TAG)
-        if any(group.hidden_from_price_lists for group in everyone):
+        if any(hidden_from_price_lists(group.instance_type) for group in everyone):
             self.resource.add_metadata("cfn-lint", {"config": {"ignore_checks": [_PRICE_LISTS]}})
             cdk.Validations.of(self.resource).acknowledge(
                 cdk.Acknowledgment(id=f"CloudFormation-Validate::{_PRICE_LISTS}", reason=_PRICE_LISTS_REASON)

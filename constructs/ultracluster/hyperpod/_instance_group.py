@@ -132,16 +132,6 @@ class HyperPodInstanceGroup:
         """True if only nodes of Kubernetes have such a group."""
         return bool(self.labels or self.taints) or isinstance(self.capacity, Spot)
 
-    @property
-    def hidden_from_price_lists(self) -> bool:
-        """True if the type is not in the price lists that cfn-lint reads."""
-        return hidden_from_price_lists(self.instance_type)
-
-    @property
-    def unknown_type(self) -> list[str]:
-        """Message about a type that HyperPod is not known to have; empty if it has it."""
-        return hyperpod.check_type(self.instance_type)
-
     def render(
         self, *, role: iam.IRole, source_s3_uri: str | None, security_groups: Sequence[str], key: kms.IKey | None
     ) -> l1.CfnCluster.ClusterInstanceGroupProperty:

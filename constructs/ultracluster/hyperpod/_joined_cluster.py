@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as l1
 
 from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
-from ultracluster.hyperpod._instance_group import GROUP, TYPE_NAME, deep_checks, hidden_from_price_lists
+from ultracluster.hyperpod._instance_group import GROUP, TYPE_NAME, deep_checks
 from ultracluster.planning import arn_problem, check_fields
 from ultracluster.planning.capacity import Capacity, OnDemand, purchase
 from ultracluster.rules import Refusal
@@ -67,16 +67,6 @@ class HyperPodRestrictedGroup:
             problems.append(GROUP("lustre_gib and lustre_mb_per_s_tib must be given together"))
         if problems:
             raise Refusal("", problems)
-
-    @property
-    def hidden_from_price_lists(self) -> bool:
-        """True if the type is not in the price lists that cfn-lint reads."""
-        return hidden_from_price_lists(self.instance_type)
-
-    @property
-    def unknown_type(self) -> list[str]:
-        """Message about a type that HyperPod is not known to have; empty if it has it."""
-        return hyperpod.check_type(self.instance_type)
 
     def render(
         self, *, role: iam.IRole, security_groups: Sequence[str]

@@ -37,15 +37,12 @@ _NAMESPACES = {"task-governance": hyperpod_kubernetes.TEAM_NAMESPACE}
 _PREFIX = "ultracluster"
 
 
-def platform_of(
-    cluster: ClusterFile, *, deployed: Mapping[str, str] | None = None, volumes: Mapping[str, Volume] | None = None
-) -> Platform:
+def platform_of(cluster: ClusterFile, *, deployed: Mapping[str, str] | None = None) -> Platform:
     """Return the platform of a cluster file.
 
     Args:
         cluster: Cluster file.
         deployed: Values of `PARAMETERS` by name. By default, and for those that are missing, placeholders.
-        volumes: File systems by path. By default, those of the file.
 
     Raises:
         ValueError: If the name of the cluster or of a group is not valid in Kubernetes.
@@ -88,7 +85,7 @@ def platform_of(
         scheduler=section.scheduler,
         efa=section.efa,
         gpu=section.gpu,
-        volumes=volumes if volumes is not None else _volumes(cluster, deployed or {}),
+        volumes=_volumes(cluster, deployed or {}),
         scratch=cluster.storage.scratch.path,
         software=required_software(cluster),
         internet=cluster.network.internet,

@@ -8,7 +8,6 @@ from ultracluster.boot import Volume
 from ultracluster.kubernetes._nodes import EfaWay, PlatformNodes
 from ultracluster.kubernetes._release import HelmRelease
 from ultracluster.kubernetes._teams import Team
-from ultracluster.rules import Refusal
 
 #: The namespace of the checks of the nodes: who may submit there may cordon nodes.
 HEALTH = "node-health"
@@ -118,18 +117,6 @@ class Platform:
     def efa_way(self, group: PlatformNodes) -> EfaWay | None:
         """Return the allocation of a group's EFA devices, or None without EFA."""
         return (group.efa or self.efa) if group.instance_type.supports_efa else None
-
-    def group(self, name: str) -> PlatformNodes:
-        """Look a group up.
-
-        Raises:
-            ValueError: If there is no group of that name.
-        """
-        result = next((group for group in self.nodes if group.name == name), None)
-        if result is None:
-            known = ", ".join(group.name for group in self.nodes)
-            raise Refusal("", f"there is no node group {name!r}; there are {known}")
-        return result
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -135,7 +135,7 @@ class ClusterNetwork(_Network):
         if services_zone != zone and services_cidr is None:
             problems.append(_RANGE(f"services_zone {services_zone} needs services_cidr"))
         members = None if perimeter is None else as_list(perimeter)
-        problems += perimeter_problems("perimeter", members or ())
+        problems += perimeter_problems(members or ())
         if problems:
             raise Refusal(self, problems)
 

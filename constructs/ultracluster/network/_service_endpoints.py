@@ -72,7 +72,7 @@ class ServiceEndpoints(Construct):
             problems.append(_SERVICES(text))
         for index, service in enumerate(services):
             problems += map(_SERVICES, text_problem(f"services[{index}]", service, _NAME, "a service such as ssm"))
-        problems += perimeter_problems("perimeter", members or ())
+        problems += perimeter_problems(members or ())
         if problems:
             raise Refusal(self, problems)
         group = ec2.SecurityGroup(

@@ -14,21 +14,20 @@ _ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 _PERIMETER = shared("perimeter")
 
 
-def perimeter_problems(argument: str, members: Sequence[str]) -> Iterator[Message]:
+def perimeter_problems(members: Sequence[str]) -> Iterator[Message]:
     """Yield the problems of a perimeter: the id of one organization, or accounts.
 
     Args:
-        argument: Name of the argument.
         members: The perimeter. Empty: the account of the stack.
     """
     valid = [known(each) and bool(ORGANIZATION.fullmatch(each)) for each in members]
     if any(valid) and len(members) > 1:
-        text = f"{argument} must be one organization, or accounts, got {', '.join(members)[:120]}"
+        text = f"perimeter must be one organization, or accounts, got {', '.join(members)[:120]}"
         yield _PERIMETER(text)
     for each, is_organization in zip(members, valid, strict=True):
         if known(each) and not is_organization and not _ACCOUNT.fullmatch(each):
             text = (
-                f"{argument} must be an organization such as o-a1b2c3d4e5, or accounts of 12 digits, got {each[:60]!r}"
+                f"perimeter must be an organization such as o-a1b2c3d4e5, or accounts of 12 digits, got {each[:60]!r}"
             )
             yield _PERIMETER(text)
 

@@ -107,8 +107,6 @@ DEEP_HEALTH_CHECKS: Annotated[tuple[str, ...], Stated(_CREATE_CLUSTER, columns="
 CHECK_BETWEEN_NODES: Annotated[str, Stated(_DEEP_CHECKS, columns="name of a check")] = "InstanceConnectivity"
 #: What keeps the partitions of slurm.conf. Continuous provisioning is always `Merge`, and refuses the property.
 SLURM_STRATEGIES: Annotated[tuple[str, ...], Stated(_SCALING, columns="strategies")] = ("Managed", "Merge", "Overwrite")
-#: Roles of nodes in Slurm.
-NODE_TYPES: Annotated[tuple[str, ...], Stated(_SCALING, columns="roles of nodes")] = ("Controller", "Login", "Compute")
 #: The partition of all nodes, which is the default one.
 ALL_NODES_PARTITION: Annotated[str, Stated(_REFERENCE, columns="name of a partition")] = "dev"
 #: Options of srun with which a job whose node is replaced runs on; sbatch refuses them:

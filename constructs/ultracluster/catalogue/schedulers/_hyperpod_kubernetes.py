@@ -194,14 +194,6 @@ def check_version(version: str) -> list[str]:
     return [f"HyperPod supports Kubernetes {VERSIONS[0]} to {VERSIONS[-1]} (read 2026-11-23), got {version}"]
 
 
-def most_pods(record: InstanceType) -> int:
-    """Return the maximum pods of a node: the addresses of its one network interface for pods, without its own.
-
-    AWS's table of the page above has 49 for a P5, 14 for a g5.xlarge: the addresses of an interface, less one.
-    """
-    return record.ipv4_per_interface - 1
-
-
 def kubernetes_addresses(record: InstanceType) -> int:
     """Return the IPv4 addresses of a node: those of its first interface, and one for each further network card.
 

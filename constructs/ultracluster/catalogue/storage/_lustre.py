@@ -88,7 +88,6 @@ USD_PER_GB_MONTH: Annotated[Mapping[int, float], Stated(_PRICE_LIST, "MB/s/TiB: 
 SCRATCH_READ: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 200
 SCRATCH_WRITE: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 100
 SCRATCH_NETWORK: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 200
-SCRATCH_NETWORK_BURST: Annotated[int, Stated(_SSD_STORAGE, "MB/s/TiB")] = 1300
 
 # Without EFA, and SCRATCH_2: 1,200 GiB, or a multiple of 2,400.
 SMALLEST_GIB: Annotated[int, Stated(_SSD_STORAGE, "GiB")] = 1_200

@@ -44,7 +44,3 @@ LEAST_READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step"
 MOST_READ_CACHE_GIB_PER_STEP: Annotated[int, Stated(_GUIDE, "GiB for each step")] = 131_072
 # Change of its size; a smaller one fails.
 LEAST_READ_CACHE_CHANGE_PERCENT: Annotated[int, Stated(_CACHE_GUIDE, "percent")] = 10
-
-# IOPS of the SSD read cache: so many for each GiB, and so many at most for each step.
-READ_CACHE_IOPS_PER_GIB: Annotated[int, Stated(_GUIDE, "IOPS/GiB")] = 3
-MOST_READ_CACHE_IOPS_PER_STEP: Annotated[int, Stated(_GUIDE, "IOPS for each step")] = 160_000

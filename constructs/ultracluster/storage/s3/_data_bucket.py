@@ -84,7 +84,7 @@ class DataBucket(cdk.Resource):
             problems = existing_bucket_problems(bucket_name)
             errors += [problem.rule(f"bucket_name: {problem}") for problem in problems]
         members = None if perimeter is None else as_list(perimeter)
-        errors += perimeter_problems("perimeter", members or ())
+        errors += perimeter_problems(members or ())
         try:
             tier = Tier(storage_class=tier) if isinstance(tier, str) else tier
         except Refusal as refusal:
