@@ -232,8 +232,7 @@ def test_a_drain_ends_one_replica_after_another(name: str, nodes_of_replica: int
         (file,) = workload_files(load(str(ROOT / "examples/eks-512-gpus.yaml")), name, settings=given)
         objects = list(yaml.safe_load_all(file.text))
         budgets = [item["spec"] for item in objects if item["kind"] == "PodDisruptionBudget"]
-        sets = [item for item in objects if item["kind"] == "LeaderWorkerSet" and given]
-        assert len(budgets) == len(sets), "the budget of one replica would stop each drain"
+        sets = [item for item in objects if item["kind"] == "LeaderWorkerSet"]
         assert ("deploy it with --hold drain" in file.text) == bool(given)
         for budget, item in zip(budgets, sets, strict=True):
             template = item["spec"]["leaderWorkerTemplate"]

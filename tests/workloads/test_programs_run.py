@@ -18,7 +18,12 @@ SCRIPTS = ROOT / "constructs/ultracluster/boot/scripts"
 ON_CPU = ROOT / "tests/support/frameworks_on_cpu.py"
 TITAN = (
     *("titan", "llama3_debugmodel", "--training.steps=4", "--training.seq-len=32", "--training.local-batch-size=1"),
-    *("--debug.seed=1", "--dump_folder=run", "--training.mixed_precision_param=float32"),
+    *(
+        "--debug.seed=1",
+        "--dump_folder=run",
+        "--checkpoint.keep_latest_k=2",
+        "--training.mixed_precision_param=float32",
+    ),
 )
 FINETUNE = (
     *("finetune", "--steps=4", "--length=32", "--batch=8", "--rate=0.01"),

@@ -48,7 +48,8 @@ def disaggregated(platform: Platform, group: PlatformNodes, team: Team, given: S
     sets, budgets = [], []
     for role, replicas in (("prefill", prefill), ("decode", nodes - prefill)):
         sets.append(_set(platform, group, team, given, name, role=role, replicas=replicas))
-        budgets += disruption_budget(f"{name}-{role}", team, {**pods, "role": role}, size=1, replicas=replicas)
+        budget = disruption_budget(f"{name}-{role}", team, {**pods, "role": role}, size=1, replicas=replicas)
+        budgets.append(budget)
     return [*sets, *api_objects(name, team, pods, _API, api=api, scraped=pods, metrics=_METRICS), *budgets]
 
 

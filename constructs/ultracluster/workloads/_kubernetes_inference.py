@@ -132,12 +132,14 @@ def leader_worker_set(
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
         *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),
-        *disruption_budget(name, team, pods, size=size, replicas=replicas),
+        disruption_budget(name, team, pods, size=size, replicas=replicas),
     ]
 
 
-def disruption_budget(name: str, team: Team, pods: Object, *, size: int, replicas: int) -> list[Object]:
-    """Return the object that lets a drain end one replica after another; none for one, which would stop each drain.
+def disruption_budget(name: str, team: Team, pods: Object, *, size: int, replicas: int) -> Object:
+    """Return the object that lets a drain end one replica after another.
+
+    One replica may be drained at any time. Its budget replaces that of an earlier file with more replicas.
 
     Args:
         name: Name of the set.
@@ -149,14 +151,12 @@ def disruption_budget(name: str, team: Team, pods: Object, *, size: int, replica
     See: https://kubernetes.io/docs/tasks/run-application/configure-pdb (read 2026-11-27): a set whose controller has no
     number of replicas needs a whole number, and a pod that is not ready may be evicted at any time.
     """
-    if replicas < 2:
-        return []
     spec = {
         "minAvailable": (replicas - 1) * size,
         "selector": {"matchLabels": pods},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
-    return [make("policy/v1", "PodDisruptionBudget", name, namespace=team.name, spec=spec)]
+    return make("policy/v1", "PodDisruptionBudget", name, namespace=team.name, spec=spec)
 
 
 def api_objects(

@@ -75,7 +75,7 @@ def kubernetes_job(platform: Platform, form: KubernetesForm, group: PlatformNode
             f"Its pods take up to {given.request_seconds // 60} minutes to write a checkpoint and end. An update of "
             f"nodes fails after {_EVICTION_SECONDS // 60}: deploy it with --hold drain"
         )
-    if managed and any(item["kind"] == "PodDisruptionBudget" for item in objects):
+    if managed and any(item["spec"].get("minAvailable") for item in objects if item["kind"] == "PodDisruptionBudget"):
         notes.append(
             f"A drain ends its replicas one after another. An update of nodes fails if one takes more than "
             f"{_EVICTION_SECONDS // 60} minutes to start: deploy it with --hold drain"
