@@ -383,6 +383,21 @@ def test_amtool_takes_the_configuration_and_routes_by_severity(tmp_path: Path) -
     assert caused.stdout.strip() == "nobody"
 
 
+@pytest.mark.parametrize(("base", "shown"), [("http://localhost:3000", True), ("https://grafana.example.com", False)])
+def test_a_message_names_the_output_that_opens_links_to_localhost(tmp_path: Path, base: str, shown: bool) -> None:
+    annotations = {"summary": "a fault", "runbook_url": f"{base}/d/x", "dashboard_url": f"{base}/d/y"}
+    alert = {"status": "firing", "labels": {}, "annotations": annotations, "startsAt": "2026-11-27T23:00:00Z"}
+    (tmp_path / "data.json").write_text(json.dumps({"alerts": [alert], "commonLabels": {"cluster": "llama"}}))
+    (tmp_path / "none.tmpl").write_text("")
+    incident = pagerduty("arn:aws:secretsmanager:us-east-2:123456789012:secret:x")["pagerduty_configs"][0]
+    for text in (TOPIC["sns_configs"][0]["message"], incident["details"]["runbook"]):
+        command = ["amtool", "template", "render", "--template.glob", str(tmp_path / "none.tmpl")]
+        command += ["--template.data", str(tmp_path / "data.json"), "--template.text", text]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert f"{base}/d/x" in done.stdout, done.stderr
+        assert ("read the output Dashboards of the stack llama-Observability" in done.stdout) == shown
+
+
 def test_inhibitions_name_alerts_that_there_are() -> None:
     for rule in YAML(typ="safe").load(alertmanager(warning=TOPIC))["inhibit_rules"]:
         for matcher in [*rule["source_matchers"], *rule["target_matchers"]]:

@@ -29,12 +29,18 @@ _SUBJECT = (
 # An incident is about one node, job or file system: the summary of its first alert is its title.
 _FIRST = "{{ range $number, $alert := .Alerts }}{{ if eq $number 0 }}{{ $alert.Annotations.NAME }}{{ end }}{{ end }}"
 _INCIDENT = f"{{{{ .CommonLabels.alertname }}}} {{{{ .CommonLabels.cluster }}}}: {_FIRST.replace('NAME', 'summary')}"
+# `alerts.grafana` is not set: nothing answers there until the reader forwards the port.
+_OPEN = (
+    '{{ if match "^http://localhost" (index .Alerts 0).Annotations.runbook_url }}\nTo open the links, read the output '
+    "Dashboards of the stack {{ .CommonLabels.cluster }}-Observability: a command, or the address of Grafana.{{ end }}"
+)
 _LINKS = {name: _FIRST.replace("NAME", f"{name}_url") for name in ("dashboard", "runbook")}
+_LINKS["runbook"] += _OPEN
 _MESSAGE = (
     "{{ range .Alerts }}{{ .Status }}: {{ .Annotations.summary }}\n"
     "{{ if .Annotations.nodes }}{{ .Annotations.nodes }}\n{{ end }}"
     "{{ if .Annotations.jobs }}jobs: {{ .Annotations.jobs }}\n{{ end }}since {{ .StartsAt }}\n"
-    "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}"
+    "{{ .Annotations.runbook_url }}\n{{ .Annotations.dashboard_url }}\n\n{{ end }}" + _OPEN
 )
 _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
 #: Services that open an incident for each group of alerts, and the labels of a group.
