@@ -1,5 +1,7 @@
 """Admission policy of the pods of teams: none of them is root on its node."""
 
+from collections.abc import Sequence
+
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._platform import Platform
 
@@ -61,10 +63,18 @@ def pod_policy(platform: Platform) -> list[Object]:
     return team_policy(platform, "team-pods", rules, validations)
 
 
-def team_policy(platform: Platform, name: str, rules: list[Object], validations: list[Object]) -> list[Object]:
-    """Return a policy that denies in the namespaces of teams alone, and its binding."""
+def team_policy(
+    platform: Platform,
+    name: str,
+    rules: list[Object],
+    validations: list[Object],
+    *,
+    conditions: Sequence[Object] = (),
+) -> list[Object]:
+    """Return a policy that denies in the namespaces of teams alone, under conditions, and its binding."""
     teams = [team.name for team in platform.teams]
     spec = {
+        **({"matchConditions": list(conditions)} if conditions else {}),
         "failurePolicy": "Fail",
         "matchConstraints": {
             "namespaceSelector": {

@@ -12,6 +12,7 @@ from ultracluster.kubernetes._gate import gate_access
 from ultracluster.kubernetes._health_access import health_access
 from ultracluster.kubernetes._karpenter import karpenter_objects, karpenter_release
 from ultracluster.kubernetes._kueue import kueue_objects, kueue_release
+from ultracluster.kubernetes._member_policy import member_policies
 from ultracluster.kubernetes._network_policies import team_policies
 from ultracluster.kubernetes._objects import Object, make
 from ultracluster.kubernetes._other_schedulers import (
@@ -72,6 +73,7 @@ def platform(of: Platform) -> Rendered:
         *(manifest for team in of.teams for manifest in team_access(team.name)),
         *pod_policy(of),
         *queue_policies(of),
+        *member_policies(of),
     ]
     if of.registry is not None:
         releases = [release_in_registry(release, of.registry, of.region) for release in releases]
