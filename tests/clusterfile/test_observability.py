@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from support import ROOT
-from support.clusterfile_data import GOOD, problem
+from support.clusterfile_data import GOOD, RESERVATION, bent, problem
 from support.templates import templates
 from ultracluster import clusterfile, monitoring
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
@@ -346,6 +346,10 @@ def test_check_prints_the_number_of_series_and_the_dashboards(tmp_path: Path) ->
     assert sentence in " ".join(result.output.split())
     assert sentence.endswith("dashboards on a self-hosted server")
     assert monitoring.describe(clusterfile.loads(with_section("{profile: none}"), "c.yaml")).lines == []
+    large = bent("count: 64", "count: 2000", with_section("{profile: full}\nslurm: {size: LARGE}"))
+    large = bent("40 GB/s", "40 GB/s, efa: false", bent(f", capacity: {RESERVATION}", "", large))
+    _, steps = monitoring.describe(clusterfile.loads(large, "c.yaml")).lines
+    assert steps.startswith("metrics: a workspace accepts 2,000,000 active series at once")
 
 
 def test_an_alert_fires_before_the_limit_of_the_cluster_with_what_rules_record() -> None:

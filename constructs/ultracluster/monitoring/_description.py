@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ultracluster.catalogue.monitoring import ACTIVE_SERIES
+from ultracluster.catalogue.monitoring import ACTIVE_SERIES, LEAST_SERIES
 from ultracluster.clusterfile import ClusterFile, Description
 from ultracluster.monitoring._cluster_volume import KubernetesSource, SlurmSource
 from ultracluster.monitoring._volume import Volume, volume
@@ -88,8 +88,13 @@ def _lines(facts: Mapping[str, Any]) -> list[str]:
         "managed": "dashboards in Amazon Managed Grafana",
         "none": "no dashboards",
     }
+    steps = (
+        f"metrics: a workspace accepts {LEAST_SERIES:,} active series at once, and from then on twice the mean of the "
+        "last 30 minutes; start the nodes in steps"
+    )
     return [
         f"metrics: profile {facts['profile']}, about {facts['series']:,} active series{limit}, "
         f"{facts['samples_per_s']:,} samples/s, ${facts['usd_per_month']:,} a month at prices of us-east-1; "
-        f"{grafana[facts['grafana']]}"
+        f"{grafana[facts['grafana']]}",
+        *([steps] if facts["series"] > LEAST_SERIES else []),
     ]

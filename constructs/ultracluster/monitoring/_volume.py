@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from math import prod
 
 from ultracluster.catalogue.ec2 import InstanceType
-from ultracluster.catalogue.monitoring import ACTIVE_SERIES, LEAST_SERIES, SAMPLES_PER_S, WRITES_PER_S
 from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource, check_numbers
 from ultracluster.monitoring.collectors import INTERVAL_S, fields
 from ultracluster.monitoring.names import DCGM_METRICS, EFA_COUNTERS, EFA_COUNTERS_FULL, Profile, metrics
-from ultracluster.planning.workload import quota_request
-
-# Share of a quota from which a warning is given.
-_SHARE = 0.8
 
 _MONTH_S = 30 * 86_400
 # USD for ten million samples, and up to how many billion a month.
@@ -50,17 +45,13 @@ class Volume:
         series: Active series.
         scraped: Those of them that exporters send; rules record the others.
         samples_per_s: Samples a second, those of the recording rules included.
-        writes_per_s: Requests of agents a second.
         usd_per_month: Price of ingestion, storage and the rules' queries. Queries of dashboards are not included.
-        warnings: Quotas that are nearly reached.
     """
 
     series: int
     scraped: int
     samples_per_s: float
-    writes_per_s: float
     usd_per_month: float
-    warnings: tuple[str, ...]
 
 
 def scraped_series(
@@ -128,8 +119,6 @@ def volume(
     scraped = sum(scraped_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     recorded = sum(recorded_series(kind, profile, efa_devices=efa) * count for kind, efa, count in groups)
     samples = scraped / INTERVAL_S[profile]
-    # Three exporters, each in a request of its own at the most.
-    writes = sum(3 * count for _, _, count in groups) / INTERVAL_S[profile]
     if source is not None:
         once = source.sent(sum(count for _, _, count in groups), profile)
         scraped += once
@@ -140,9 +129,7 @@ def volume(
         series=scraped + recorded,
         scraped=scraped,
         samples_per_s=samples,
-        writes_per_s=writes,
         usd_per_month=_usd(samples, scraped),
-        warnings=tuple(_warnings(scraped + recorded, samples, writes)),
     )
 
 
@@ -155,23 +142,3 @@ def _usd(samples_per_s: float, scraped: int) -> float:
     stored_gb = month * _RETENTION_MONTHS * _BYTES_PER_SAMPLE / 1e9
     read = scraped * _SAMPLES_READ_PER_SERIES * _MONTH_S / _RULE_INTERVAL_S
     return cost + stored_gb * _USD_PER_GB_MONTH + read / 1e9 * _USD_PER_BILLION_QUERIED
-
-
-def _warnings(series: int, samples: float, writes: float) -> Iterable[str]:
-    if series > ACTIVE_SERIES * _SHARE:
-        yield (
-            f"{series:,} active series; AMP's quota is {ACTIVE_SERIES:,} a workspace: use a smaller profile, a "
-            f"workspace for each cluster, or request an increase: {quota_request('L-5A151448', 2 * series)}"
-        )
-    elif series > LEAST_SERIES * _SHARE:
-        yield (
-            f"{series:,} active series; a workspace accepts {LEAST_SERIES:,} at once and beyond that grows as fast as "
-            "it doubles in 30 minutes: start the nodes in steps"
-        )
-    for what, number, quota, code in (
-        ("samples", samples, SAMPLES_PER_S, "L-F4BCE0BA"),
-        ("writes", writes, WRITES_PER_S, "L-4340E931"),
-    ):
-        if number > quota * _SHARE:
-            text = f"{number:,.0f} {what} a second; AMP's quota is {quota:,} a workspace"
-            yield f"{text}: {quota_request(code, 2 * round(number))}"

@@ -17,7 +17,6 @@ from ultracluster.catalogue.monitoring._prometheus import RULES as RULES
 from ultracluster.catalogue.monitoring._prometheus import SAMPLES_PER_S as SAMPLES_PER_S
 from ultracluster.catalogue.monitoring._prometheus import SCRAPER_SUBNETS as SCRAPER_SUBNETS
 from ultracluster.catalogue.monitoring._prometheus import WITHOUT_PROMETHEUS as WITHOUT_PROMETHEUS
-from ultracluster.catalogue.monitoring._prometheus import WRITES_PER_S as WRITES_PER_S
 from ultracluster.catalogue.monitoring._xid_generations import RESTART_TYPES as RESTART_TYPES
 from ultracluster.catalogue.monitoring._xid_generations import nvlink5_words as nvlink5_words
 from ultracluster.catalogue.monitoring._xids import RESTART_ON_A100 as RESTART_ON_A100

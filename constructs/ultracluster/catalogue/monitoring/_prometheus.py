@@ -38,9 +38,6 @@ LEAST_SERIES: Annotated[int, Stated(_QUOTAS, "series")] = 2_000_000
 #: Samples a second of a workspace by default (L-F4BCE0BA, adjustable): a thirtieth of the active series.
 SAMPLES_PER_S: Annotated[int, Stated(_QUOTAS, "samples/s")] = 1_666_666
 
-#: Requests of remote write a second of a workspace by default (L-4340E931, adjustable).
-WRITES_PER_S: Annotated[int, Stated(_QUOTAS, "requests/s")] = 3_000
-
 #: Alerts of a workspace that may be active at a time by default (L-E9CD1A4F, adjustable).
 ACTIVE_ALERTS: Annotated[int, Stated(_QUOTAS, "alerts")] = 1_000
 
