@@ -271,7 +271,7 @@ def test_nodes_of_an_existing_cluster_have_its_version() -> None:
     assert "Version" not in group
 
 
-def test_rejects_a_release_beside_an_image() -> None:
+def test_rejects_a_release_beside_an_image_and_a_name_in_use() -> None:
     stack, subnet, groups = place()
     template = compute.NodeGroupTemplate(
         stack,
@@ -283,18 +283,14 @@ def test_rejects_a_release_beside_an_image() -> None:
     )
     role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
     control_plane = l2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name="llama")
+    given: Any = {"name": "train", "template": template, "subnet": subnet, "node_role": role, "count": 2}
     with pytest.raises(ValueError, match="version and release must be left out: the template has an image"):
-        EksNodeGroup(
-            stack,
-            "Group",
-            cluster=control_plane,
-            name="train",
-            template=template,
-            subnet=subnet,
-            node_role=role,
-            count=2,
-            release="1.35.2-20261105",
-        )
+        EksNodeGroup(stack, "Group", cluster=control_plane, release="1.35.2-20261105", **given)
+    EksNodeGroup(stack, "Train", cluster=control_plane, **given)
+    with pytest.raises(ValueError, match=r"S/More: .* the name of the node group 'Train' \[name-in-cluster\]"):
+        EksNodeGroup(stack, "More", cluster=control_plane, **given)
+    other = l2.Cluster.from_cluster_attributes(stack, "Other", cluster_name="other")
+    EksNodeGroup(stack, "OfOther", cluster=other, **given)
 
 
 def test_repair_takes_one_node_at_a_time_and_ignores_faults_of_programs() -> None:

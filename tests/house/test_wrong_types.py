@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import count
 from typing import Any, get_type_hints
 
 import aws_cdk as cdk
@@ -84,6 +85,7 @@ def recorded(owner: type, method: str, call: Callable[[], object]) -> Given:
 
 def check(create: Callable[..., Any], given: Given, path: str) -> None:
     """Call it with each argument replaced by each wrong value."""
+    numbers = count()
     for argument, parameter in declared(vars(create).get("__init__", create)).items():
         for label, value in wrong().items():
             # A text is an id, and a queue a scope. The rows of the contract try None and tokens where they fit.
@@ -91,7 +93,9 @@ def check(create: Callable[..., Any], given: Given, path: str) -> None:
             fits = {"None": "None", "a token": "str"}.get(label, "-")
             if label == valid or fits in str(parameter.annotation):
                 continue
-            arguments = {**given, "id": f"{path}-{argument}-{label}", argument: value}
+            # Names of node groups and queues are unique in a cluster.
+            named = {"name": f"group{next(numbers)}"} if {"cluster", "name"} <= given.keys() else {}
+            arguments = {**given, **named, "id": f"{path}-{argument}-{label}", argument: value}
             scope, id = arguments.pop("scope"), arguments.pop("id")
             if text := refused(lambda: create(scope, id, **arguments)):  # noqa: B023
                 assert argument in text, f"{argument} = {label}: {text}"

@@ -277,6 +277,16 @@ def test_rejects_names_that_pcs_refuses(name: str, stack: cdk.Stack) -> None:
         PcsQueue(stack, "Queue", cluster=world.cluster, name=name, node_groups=[world.nodes()])
 
 
+def test_names_of_node_groups_and_of_queues_are_unique_in_a_cluster(stack: cdk.Stack) -> None:
+    world = World(stack)
+    group = world.nodes("train")
+    PcsQueue(stack, "Queue", cluster=world.cluster, name="train", node_groups=[group])
+    with pytest.raises(ValueError, match=r"Stack/Second: name must be unique .*, the name of the node group 'train'"):
+        PcsComputeNodeGroup(stack, "Second", cluster=world.cluster, name="train", template=group.template, count=64)
+    with pytest.raises(ValueError, match=r"Stack/All: .* the name of the queue 'Queue' \[name-in-cluster\]"):
+        PcsQueue(stack, "All", cluster=world.cluster, name="train", node_groups=[group])
+
+
 def test_accepts_every_supported_slurm_version(stack: cdk.Stack) -> None:
     for version in pcs.SLURM_VERSIONS:
         World(cdk.Stack(), version=version)

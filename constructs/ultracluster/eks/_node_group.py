@@ -18,7 +18,7 @@ from ultracluster.eks._grants import EksNodeGroupGrants
 from ultracluster.eks._interfaces import IEksCluster, IEksNodeGroup
 from ultracluster.kubernetes import GROUP_LABEL
 from ultracluster.network import check_private, check_same_vpc
-from ultracluster.orchestration import NodeResource
+from ultracluster.orchestration import NodeResource, claim_name
 from ultracluster.planning import arn_problem, as_list, checked, known, once, shown, token_errors
 from ultracluster.planning.capacity import OnDemand, Spot, check_count, min_nodes, waits
 from ultracluster.rules import Refusal
@@ -82,7 +82,8 @@ class EksNodeGroup(_EksNodeGroupBase):
 
     Raises:
         Refusal: If the template is for another service, the number of nodes is below one or above what the capacity
-            holds, the subnet is public or of another VPC, or EKS does not take the name.
+            holds, the subnet is public or of another VPC, EKS does not take the name, or another group of the cluster
+            has it.
 
     See: https://docs.aws.amazon.com/eks/latest/userguide/ml-node-groups.html and node-repair.html (read 2026-11-21)
     """
@@ -163,6 +164,7 @@ class EksNodeGroup(_EksNodeGroupBase):
             problems.append("version and release must be left out: the template has an image")
         if problems:
             raise Refusal(self, problems)
+        claim_name(self, id, cluster=cluster, kind="node group", name=name)
         #: Launch template.
         self.template = template
         self.name = name

@@ -9,4 +9,5 @@ from ultracluster.orchestration._run_command import HANDLE_PARAMETER as HANDLE_P
 from ultracluster.orchestration._run_command import command_document as command_document
 from ultracluster.orchestration._run_command import wait_condition as wait_condition
 from ultracluster.orchestration._scopes import child_scope as child_scope
+from ultracluster.orchestration._unique_names import claim_name as claim_name
 from ultracluster.orchestration._warnings import add_warnings as add_warnings

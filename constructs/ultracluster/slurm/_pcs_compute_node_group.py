@@ -13,7 +13,7 @@ from constructs import Construct, IDependable
 from ultracluster.boot import BootScript, NodeScript, check_scripts
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.compute import NodeGroupTemplate, image_id
-from ultracluster.orchestration import NodeResource
+from ultracluster.orchestration import NodeResource, claim_name
 from ultracluster.planning import as_list, checked, id_problem, known, token_errors
 from ultracluster.planning.capacity import PLACEMENT, check_count, check_static_nodes, placement, static_nodes
 from ultracluster.planning.slurm import check_gres
@@ -72,8 +72,9 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             read the earlier scripts. Default: none.
 
     Raises:
-        ValueError: If PCS does not accept name or counts, the capacity cannot hold the nodes, or the template is for
-            another service, or without subnet or image. All reasons at once.
+        ValueError: If PCS does not accept name or counts, another group of the cluster has the name, the capacity
+            cannot hold the nodes, or the template is for another service, or without subnet or image. All reasons at
+            once.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-configure-cng.html and
     slurm-custom-settings-cng.html (read 2026-11-21)
@@ -163,6 +164,7 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
             )
         if problems or template.subnet_id is None or template.image is None or role is None:
             raise Refusal(self, problems)
+        claim_name(self, id, cluster=cluster, kind="node group", name=name)
         setting = template.purchase.setting
         scripts = NodeScripts.of(self, cluster, role, waits=bool(after)) if actions else None
         self.name = name

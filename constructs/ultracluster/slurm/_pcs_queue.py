@@ -8,6 +8,7 @@ from aws_cdk import aws_pcs as l1
 from constructs import Construct
 
 from ultracluster.catalogue.schedulers import pcs
+from ultracluster.orchestration import claim_name
 from ultracluster.planning import checked, token_errors
 from ultracluster.planning.slurm import QueueMember, check_shared_queue
 from ultracluster.rules import Refusal, shared
@@ -29,8 +30,8 @@ class PcsQueue(cdk.Resource):
         slurm_settings: Settings of slurm.conf for the partition, by name, such as `PriorityTier`. Default: none.
 
     Raises:
-        ValueError: If PCS does not accept the name or a setting, there is no node group, or PCS does not accept the
-            UltraServers of the queue. All reasons at once.
+        ValueError: If PCS does not accept the name or a setting, another queue of the cluster has the name, there is no
+            node group, or PCS does not accept the UltraServers of the queue. All reasons at once.
 
     See: https://docs.aws.amazon.com/pcs/latest/userguide/capacity-blocks-nvidia-imex.html (read 2026-11-21)
     """
@@ -57,6 +58,7 @@ class PcsQueue(cdk.Resource):
         problems += map(_NODES, _check_ultraservers(node_groups))
         if problems:
             raise Refusal(self, problems)
+        claim_name(self, id, cluster=cluster, kind="queue", name=name)
         self.resource = l1.CfnQueue(
             self,
             "Resource",

@@ -71,7 +71,8 @@ def _template(scope: Construct, id: str, world: World) -> compute.NodeGroupTempl
 _BOOT = boot_script(NodeBoot(files=(NodeFile(path="/etc/motd", text="hello\n", mode="0644"),), units=()), mounts=[])
 
 
-def slurm_nodes(scope: Construct, id: str, world: World, name: str = "train") -> slurm.PcsComputeNodeGroup:
+def slurm_nodes(scope: Construct, id: str, world: World, name: str = "") -> slurm.PcsComputeNodeGroup:
+    name = name or id.lower()
     cluster = _of_world(world, "Slurm", controller)
     template = _template(scope, f"{id}Template", world)
     return slurm.PcsComputeNodeGroup(scope, id, cluster=cluster, name=name, template=template, count=2, boot=_BOOT)
@@ -221,6 +222,7 @@ ROWS: dict[str, Row] = {
             scope,
             id,
             cluster=_of_world(world, "Slurm", controller),
+            name=id.lower(),
             instance_type="c7i.8xlarge",
             subnet=world.subnet,
             security_groups=[world.security_group],
@@ -266,7 +268,7 @@ ROWS: dict[str, Row] = {
             scope,
             id,
             cluster=_of_world(world, "Slurm", controller),
-            name="train",
+            name=id.lower(),
             node_groups=[_of_world(world, "Nodes", slurm_nodes)],
         ),
         connects=_NO_NETWORK,

@@ -34,10 +34,11 @@ def _network(world: World) -> network.Network:
     )
 
 
-def _orchestrator(world: World) -> SlurmCluster:
-    child: Any = world.stack.node.try_find_child("Slurm")
-    given = {"cluster": _FILE, "network": _network(world), "storage": storage.Storage()}
-    return child or SlurmCluster(world.stack, "Slurm", **given)  # type: ignore[arg-type]
+def _orchestrator(world: World, cluster: clusterfile.ClusterFile = _FILE) -> SlurmCluster:
+    id = f"Slurm-{cluster.name}"
+    child: Any = world.stack.node.try_find_child(id)
+    given = {"cluster": cluster, "network": _network(world), "storage": storage.Storage()}
+    return child or SlurmCluster(world.stack, id, **given)  # type: ignore[arg-type]
 
 
 def _row(make: Callable[[Construct, str, World], Any], *tagged: str) -> Row:
@@ -85,7 +86,10 @@ ROWS: dict[str, Row] = {
     ),
     "ComputeStack": _row(
         lambda scope, id, world: stacks.ComputeStack(
-            scope, id, orchestrator=_orchestrator(world), **_in_the_environment_of(scope)
+            scope,
+            id,
+            orchestrator=_orchestrator(world, _named(id)),
+            **_in_the_environment_of(scope) | {"cluster": _named(id)},
         )
     ),
     "ImagesStack": _row(
