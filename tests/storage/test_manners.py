@@ -19,10 +19,11 @@ from constructs import Construct
 
 from support.clusterfile_data import GOOD
 from support.templates import resources_of
-from ultracluster import clusterfile, compute, network, storage
+from ultracluster import clusterfile, compute, network, observability, storage
 from ultracluster.planning.home import size_openzfs
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
 from ultracluster.rules import Refusal
+from ultracluster.testing import assert_nothing_stateful_is_lost
 
 ENV = cdk.Environment(account="123456789012", region="us-east-2")
 SPEC = plan_lustre(LustreGoal(throughput_mb_per_s=1_000)).spec
@@ -543,6 +544,25 @@ def test_rejects_storage_of_another_region_for_a_cluster() -> None:
     cluster = clusterfile.loads(GOOD, "cluster.yaml")
     wrong = {problem.split()[0] for problem in handed_in.problems(cluster, None) if problem.rule.id == "other-region"}
     assert wrong == {"storage.home", "storage.data_bucket"}
+
+
+def test_a_moved_construct_keeps_its_data_by_its_logical_ids() -> None:
+    def data(moved: bool) -> tuple[cdk.Stack, list[cdk.CfnElement]]:
+        (stack,) = stacks("Stack")
+        scope = Construct(stack, "Moved") if moved else stack
+        vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+        owners: list[Any] = [HOMES["lustre"](cast(cdk.Stack, scope), vpc), storage.DataBucket(scope, "Data")]
+        owners.append(observability.PrometheusWorkspace(scope, "Metrics", alias="llama"))
+        everything = (each for owner in owners for each in owner.node.find_all())
+        return stack, [each for each in everything if cdk.CfnElement.is_cfn_element(each)]
+
+    (before, deployed), (after, moved) = data(moved=False), data(moved=True)
+    for old, new in zip(deployed, moved, strict=True):
+        new.override_logical_id(before.get_logical_id(old))
+    old_template = Template.from_stack(before).to_json()
+    assert_nothing_stateful_is_lost(old_template, after)
+    with pytest.raises(AssertionError, match="orphaned"):
+        assert_nothing_stateful_is_lost(old_template, data(moved=True)[0])
 
 
 def test_rejects_buckets_of_another_account() -> None:
