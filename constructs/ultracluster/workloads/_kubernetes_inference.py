@@ -131,8 +131,8 @@ def leader_worker_set(
             **queue_metadata(platform, team),
             spec={"leaderWorkerTemplate": template, "replicas": replicas, "startupPolicy": "LeaderCreated"},
         ),
-        *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),
         disruption_budget(name, team, pods, size=size, replicas=replicas),
+        *api_objects(name, team, pods, server.port, api=leader, scraped=leader, metrics=server.port),
     ]
 
 
