@@ -366,8 +366,10 @@ def test_the_command_prints_the_configuration_and_the_lines_that_are_lost(tmp_pa
 def test_the_command_writes_scripts_for_a_bucket_that_is_not_the_data_bucket(tmp_path: Path) -> None:
     command = ["render", str(SLURM["slurm-own-vpc"]), "--parallelcluster", "--json", "--out", str(tmp_path)]
     refused = RUN.invoke(app, command)
-    assert (refused.exit_code, refused.stdout, [*tmp_path.iterdir()]) == (1, "", [])
-    assert refused.stderr.startswith("error: nodes run health.sh as root, and jobs may write to the data bucket")
+    assert (refused.exit_code, [*tmp_path.iterdir()]) == (1, [])
+    message = "nodes run health.sh as root, and jobs may write to the data bucket"
+    assert json.loads(refused.stdout)["error"].startswith(message)
+    assert refused.stderr.startswith(f"error: {message}")
     written = RUN.invoke(app, [*command, "--bucket", "tools"])
     files = json.loads(written.stdout)
     assert [Path(file["path"]).name for file in files] == ["cluster.yaml", "health.sh", "head-node.sh"]

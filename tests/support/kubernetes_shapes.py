@@ -32,6 +32,7 @@ def is_core(api_version: str) -> bool:
     return group in ("", "apps", "batch") or group in (
         "admissionregistration.k8s.io",
         "networking.k8s.io",
+        "policy",
         "rbac.authorization.k8s.io",
         "resource.k8s.io",
         "scheduling.k8s.io",
