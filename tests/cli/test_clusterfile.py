@@ -31,6 +31,7 @@ def test_check_takes_every_example(example: Path) -> None:
     assert result.stdout.splitlines()[-1] == f"{example} is good."
     table = result.stdout.partition("\n\n")[0]
     assert "…" not in table
+    assert " 0 MB/s" not in result.stdout
     assert max(map(len, table.splitlines())) <= 80
     # Ids are copied from here: a terminal must not fold them.
     ids = {line for line in re.findall(r"\bcr-[0-9a-f]{17}", example.read_text())}
@@ -54,6 +55,8 @@ def test_check_sums_the_main_job_up(file: Path) -> None:
 def test_the_overview_cuts_no_sentence_short() -> None:
     commands = RUN.invoke(app, ["--help"]).stdout.partition("Commands:")[2]
     assert "\n  rehearse " in commands
+    commands += RUN.invoke(app, ["image", "--help"]).stdout.partition("Commands:")[2]
+    assert "\n  status " in commands
     assert "..." not in commands
 
 

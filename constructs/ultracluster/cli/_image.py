@@ -16,19 +16,20 @@ if TYPE_CHECKING:
     from ultracluster.cli._image_pin import Use
     from ultracluster.clusterfile import ClusterFile
 
-app = typer.Typer(no_args_is_help=True, help="Plan, show and pin images of nodes; build those of containers.")
+app = typer.Typer(no_args_is_help=True, help="Plan, build and pin images, and print their status.")
 
 # Characters of a checksum that identify a file in a table.
 _DIGITS = 12
 _KEEP = "aws ec2 create-tags --tags Key=ultracluster:keep,Value=true --resources "
 
 
-app.command("bundle")(bundle)
-app.command("import")(import_)
-app.command("build-container")(build_container)
+# Whole sentences in the list of commands, which cuts those of the functions.
+app.command("bundle", short_help="Download the files that nodes install, for their bucket.")(bundle)
+app.command("import", short_help="Import container images to the shared file system.")(import_)
+app.command("build-container", short_help="Build the container image of a workload.")(build_container)
 
 
-@app.command("plan")
+@app.command("plan", short_help="Print what a build installs, takes and costs.")
 def plan(file: FileArgument, json_: JsonOption = False) -> None:
     """Print what a build takes, installs and costs, before a deployment starts it."""
     from ultracluster.cli._image_plan import plans
@@ -64,7 +65,7 @@ def plan(file: FileArgument, json_: JsonOption = False) -> None:
             typer.echo(f"  {what}: {reason}")
 
 
-@app.command("status")
+@app.command("status", short_help="Print the state of builds, and the images of node groups.")
 def status(file: FileArgument, json_: JsonOption = False) -> None:
     """Show the images of the stack NAME-Images, and the images of the deployed node groups."""
     from ultracluster.planning.capacity import built_image_parameter
@@ -98,7 +99,7 @@ def status(file: FileArgument, json_: JsonOption = False) -> None:
         typer.echo(f"{name}: {ami or 'not deployed'}")
 
 
-@app.command("pin")
+@app.command("pin", short_help="Write the images that nodes have now into the file.")
 def pin(file: FileArgument) -> None:
     """Write the images that nodes have now into the file, on EKS their releases; of nodes to come, the newest."""
     from ultracluster.cli._image_pin import pins, uses

@@ -40,7 +40,7 @@ def explain(
     best = good[0]
     name = f"{best.deployment_type} on {best.storage_type}"
     yield kind.value.format(type=name, gib=goal.gib, working_set=goal.working_set_gib or 0)
-    yield _why_efa(best, goal, offer, overrides)
+    yield from _why_efa(best, goal, offer, overrides)
     yield from _why_size(best, goal)
     yield from _why_tier(good, overrides)
     if best.metadata_mode == "AUTOMATIC":
@@ -60,24 +60,27 @@ def explain(
         )
 
 
-def _why_efa(best: LustreSpec, goal: LustreGoal, offer: LustreOffer, overrides: LustreOverrides) -> str:
+def _why_efa(best: LustreSpec, goal: LustreGoal, offer: LustreOffer, overrides: LustreOverrides) -> Iterator[str]:
     if best.deployment_type == "SCRATCH_2":
-        return "without EFA: SCRATCH_2 does not support it"
+        yield "without EFA: SCRATCH_2 does not support it"
+        return
     if overrides.efa is not None:
-        return f"with{'' if best.efa else 'out'} EFA, as requested"
+        yield f"with{'' if best.efa else 'out'} EFA, as requested"
+        return
     required = f"{_up(goal.mb_per_s)} MB/s"
     bound = f"the {ssd.EFA_ABOVE_MB_PER_S:,} MB/s above which AWS recommends it"
     above = goal.mb_per_s > ssd.EFA_ABOVE_MB_PER_S
     if best.efa:
         slow = "over TCP the nodes would be too slow, or need a larger file system"
-        return f"with EFA: {required} is more than {bound}" if above else f"with EFA: {slow}"
-    if above and (not offer.efa or (goal.clients and not goal.clients.can_use_efa)):
-        return "without EFA: no node can use it, or FSx does not offer it here"
-    if above:
-        return (
+        yield f"with EFA: {required} is more than {bound}" if above else f"with EFA: {slow}"
+    elif above and (not offer.efa or (goal.clients and not goal.clients.can_use_efa)):
+        yield "without EFA: no node can use it, or FSx does not offer it here"
+    elif above:
+        yield (
             f"without EFA, though {required} is more than {bound}: FSx supports no {best.words} with it that would do"
         )
-    return f"without EFA: {required} is not more than {bound}"
+    elif goal.mb_per_s:
+        yield f"without EFA: {required} is not more than {bound}"
 
 
 def _why_size(best: LustreSpec, goal: LustreGoal) -> Iterator[str]:
