@@ -132,6 +132,19 @@ def test_a_node_is_selected_by_its_name_or_id(uid: str) -> None:
         assert groups == {"text": text, "value": value}
 
 
+def test_the_newest_job_is_the_first_to_select_and_the_map_of_gpus_is_of_the_selected_groups() -> None:
+    orders = {
+        (uid, variable["name"]): variable["sort"]
+        for uid, board in BOARDS.items()
+        for variable in board["templating"]["list"]
+        if variable["type"] == "query"
+    }
+    newest = {key for key, order in orders.items() if order == models.VariableSort.NATURAL_DESC}
+    assert newest == {key for key in orders if key[1] == "job"} != set()
+    (map_,) = [panel for panel in panels(BOARDS["ultracluster-fleet"]) if panel["title"] == "GPUs by node"]
+    assert 'group=~"$group"' in map_["targets"][0]["expr"]
+
+
 def test_a_table_of_nodes_has_their_names() -> None:
     tables = [
         (panel, rename)

@@ -19,7 +19,8 @@ _VARIABLE: Mapping[str, Any] = {
     "allowCustomValue": True, "auto": False, "auto_count": 30, "auto_min": "10s", "includeAll": False, "multi": False,
     "skipUrlSync": False,
 }  # fmt: skip
-# Fields of a variable whose values a query returns: read when the time range changes, in natural order.
+# Fields of a variable whose values a query returns: read when the time range changes, in natural order. 8 is the
+# reverse order: VariableSort of grafana/grafana (packages/grafana-schema, read 2026-11-27).
 _QUERY_VARIABLE: Mapping[str, Any] = {**_VARIABLE, "type": "query", "refresh": 2, "sort": 7}
 _COLUMNS = 24
 # The data source is a variable, so one JSON serves every workspace.
@@ -193,6 +194,7 @@ def _variable(variable: Variable) -> _Json:
         "datasource": _SOURCE,
         "query": {"query": query, "refId": "variable"},
         **regex,
+        **({"sort": 8} if variable.newest_first else {}),
         **(several if variable.several else {}),
     }
 

@@ -4,7 +4,7 @@ from ultracluster.monitoring.dashboards._spec import Query, Variable
 
 #: Variable with the names of the clusters.
 CLUSTER = Variable(name="cluster", title="Cluster", metric="ultracluster_node_up", label="cluster")
-JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id")
+JOB = Variable(name="job", title="Job", metric="job:ultracluster_gpus:count", label="job_id", newest_first=True)
 # Nodes of the time that is shown, by name and id. A node without a name is there by its id. Once an hour is enough, and
 # takes a sixtieth of the samples of a query, which AMP limits.
 _NAMES, _UP = (

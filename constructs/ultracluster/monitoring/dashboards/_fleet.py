@@ -12,15 +12,18 @@ from ultracluster.monitoring.dashboards._common import (
     named,
     of,
 )  # fmt: skip
-from ultracluster.monitoring.dashboards._spec import Dashboard, Query, series, stat, table, timeline
+from ultracluster.monitoring.dashboards._spec import Dashboard, Query, Variable, series, stat, table, timeline
 
-_ACTIVE = 'ultracluster_gpu_tensor_active_ratio{cluster="$cluster"}'
+_GROUP = Variable(
+    name="group", title="Group of GPUs by node", metric="ultracluster_node_up", label="group", several=True
+)
+_ACTIVE = 'ultracluster_gpu_tensor_active_ratio{cluster="$cluster", group=~"$group"}'
 
 FLEET = Dashboard(
     uid="ultracluster-fleet",
     title="Fleet",
     about="Is every GPU of the cluster there, well and busy? Where not, click the node.",
-    variables=(CLUSTER,),
+    variables=(CLUSTER, _GROUP),
     rows={
         "Now": (
             stat("GPUs", "GPUs that answer.", (of("cluster:ultracluster_gpus:count"),), width=4, unit="none"),
@@ -65,7 +68,8 @@ FLEET = Dashboard(
         ),
         "GPUs": (
             table("GPUs by node", "Tensor activity of each GPU: a row is a node. A dark cell in a bright row is a GPU "
-                  "that the others wait for, an empty one is gone.",
+                  "that the others wait for, an empty one is gone. "
+                  "The variable above selects node groups.",
                   (Query(expr=f'max by (node, gpu) (label_join({named(_ACTIVE)}, "node", " ", "node", "instance"))'),),
                   width=24, height=12, unit="percentunit", matrix=("node", "gpu"), least=0, most=1,
                   steps=((None, "dark-blue"), (0.1, "blue"), (0.3, "green"), (0.6, "light-green"))),

@@ -123,6 +123,8 @@ class Variable:
     log_groups: str = ""
     #: True if several values can be selected; all are, by default.
     several: bool = False
+    #: True if the last in natural order is the first to select, such as the newest job.
+    newest_first: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
