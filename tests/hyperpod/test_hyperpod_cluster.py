@@ -17,7 +17,7 @@ from botocore.session import get_session
 from moto import mock_aws
 
 from support.contracts import World
-from support.contracts.hyperpod import cluster, groups
+from support.contracts.hyperpod import cluster, groups, stack
 from ultracluster import compute, hyperpod
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 from ultracluster.catalogue.schedulers import hyperpod as facts
@@ -26,11 +26,6 @@ from ultracluster.rules import Refusal
 
 PLAN = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/p6"
 SCRIPTS = {"setup.sh": "#!/usr/bin/env bash\n"}
-
-
-def stack() -> cdk.Stack:
-    env = cdk.Environment(account="123456789012", region="us-east-2")
-    return cdk.Stack(cdk.App(analytics_reporting=False), "Stack", env=env)
 
 
 def properties(**more: Any) -> dict[str, Any]:

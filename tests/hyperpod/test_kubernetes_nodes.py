@@ -3,14 +3,13 @@
 import json
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_eks_v2 as eks_v2
 from aws_cdk.assertions import Template
 from botocore.session import get_session
 
 from support.contracts import World
-from support.contracts.hyperpod import cluster
+from support.contracts.hyperpod import cluster, stack
 from ultracluster import compute, hyperpod
 from ultracluster.boot import Taint
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
@@ -20,11 +19,6 @@ from ultracluster.rules import Refusal
 EKS = "arn:aws:eks:us-east-2:123456789012:cluster/llama"
 HYPERPOD = "arn:aws:sagemaker:us-east-2:123456789012:cluster/abcdefghijkl"
 PLAN = compute.TrainingPlan(arn="arn:aws:sagemaker:us-east-2:123456789012:training-plan/p6")
-
-
-def stack() -> cdk.Stack:
-    env = cdk.Environment(account="123456789012", region="us-east-2")
-    return cdk.Stack(cdk.App(analytics_reporting=False), "Stack", env=env)
 
 
 def group(**more: Any) -> hyperpod.HyperPodInstanceGroup:

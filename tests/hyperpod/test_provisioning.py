@@ -10,7 +10,7 @@ from aws_cdk.assertions import Template
 from moto import mock_aws
 
 from support.contracts import World
-from support.contracts.hyperpod import cluster, groups
+from support.contracts.hyperpod import cluster, groups, stack
 from ultracluster import hyperpod
 from ultracluster.hyperpod import _copy_handler
 from ultracluster.rules import Refusal
@@ -53,11 +53,6 @@ def nodes(**more: Any) -> list[hyperpod.HyperPodInstanceGroup]:
             )
         )
     return created
-
-
-def stack() -> cdk.Stack:
-    env = cdk.Environment(account="123456789012", region="us-east-2")
-    return cdk.Stack(cdk.App(analytics_reporting=False), "Stack", env=env)
 
 
 def test_the_file_is_the_published_one() -> None:

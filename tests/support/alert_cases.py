@@ -198,7 +198,6 @@ def _two_nodes(second: str) -> Series:
 
 
 _LOST = _two_nodes("1x9")
-_EXPECTED = 3  # in the inventory of the test
 
 
 def _nodes(*values: str) -> Series:

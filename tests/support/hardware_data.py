@@ -1,21 +1,10 @@
 """EC2's DescribeInstanceTypes response in moto: reference data of tests, which the library never reads."""
 
-import gzip
-import json
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-import moto
+import general_types
 
-
-@cache
-def described() -> dict[str, dict[str, Any]]:
-    """Every instance type by name; one item of the answer each."""
-    path = Path(moto.__file__).parent / "ec2" / "resources" / "instance_types.json.gz"
-    with gzip.open(path) as file:
-        items: dict[str, dict[str, Any]] = json.load(file)
-    return items
+described = cache(general_types.described)
 
 
 def with_efa() -> list[str]:

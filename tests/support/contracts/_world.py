@@ -13,7 +13,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 
 from support.templates import Assembly
-from ultracluster.network import EfaSecurityGroup
+from ultracluster.network import EfaSecurityGroup, Network
 
 ACCOUNT = "123456789012"
 REGION = "us-east-2"
@@ -45,6 +45,11 @@ class World:
     def client(self) -> ec2.ISecurityGroup:
         """A group that allows nothing out unless a rule says so."""
         return ec2.SecurityGroup(self.stack, "Client", vpc=self.vpc, allow_all_outbound=False)
+
+    @cached_property
+    def network(self) -> Network:
+        group = self.security_group
+        return Network(vpc=self.vpc, training_subnet=self.subnet, services_subnet=self.subnet, nodes=group)
 
     @cached_property
     def key(self) -> kms.Key:

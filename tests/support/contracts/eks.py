@@ -80,10 +80,7 @@ def _self_managed(scope: Construct, id: str, world: World, subnet: ec2.ISubnet |
 
 def _kubernetes_cluster(scope: Construct, id: str, world: World) -> eks.KubernetesCluster:
     cluster = clusterfile.load(ROOT / "examples" / "eks-own-cluster.yaml")
-    nodes = network.Network(
-        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
-    )
-    return eks.KubernetesCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+    return eks.KubernetesCluster(scope, id, cluster=cluster, network=world.network, storage=storage.Storage())
 
 
 def _kubernetes_platform(scope: Construct, id: str, world: World) -> eks.KubernetesPlatform:

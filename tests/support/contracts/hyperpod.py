@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks_v2
 from aws_cdk import aws_iam as iam
@@ -12,8 +13,8 @@ from constructs import Construct
 
 from support import ROOT
 from support.contracts._row import Connects, Grants, Imported, No, Row
-from support.contracts._world import World
-from ultracluster import clusterfile, hyperpod, network, observability, storage
+from support.contracts._world import ACCOUNT, REGION, World
+from ultracluster import clusterfile, hyperpod, observability, storage
 
 _ROLE = "arn:aws:iam::123456789012:role/Nodes"
 _NO_NETWORK = No("it has no network interface")
@@ -21,6 +22,11 @@ _NO_ROLE = No("it has no role")
 _NO_METRICS = No("HyperPod publishes figures of its agents only; collectors on the nodes write theirs to Prometheus")
 _ORCHESTRATOR = "orchestrator: hyperpod-slurm"
 _SCRIPTS = {"setup.sh": "#!/usr/bin/env bash\n"}
+
+
+def stack() -> cdk.Stack:
+    env = cdk.Environment(account=ACCOUNT, region=REGION)
+    return cdk.Stack(cdk.App(analytics_reporting=False), "Stack", env=env)
 
 
 def groups(**more: Any) -> list[hyperpod.HyperPodInstanceGroup]:
@@ -80,10 +86,7 @@ def _of_file(scope: Construct, id: str, world: World) -> hyperpod.HyperPodSlurmC
     text = (ROOT / "examples" / "slurm-minimal.yaml").read_text().replace("orchestrator: slurm", _ORCHESTRATOR)
     # Two of one name would have the same bucket.
     cluster = clusterfile.loads(text, "c.yaml").model_copy(update={"name": id.lower()})
-    nodes = network.Network(
-        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
-    )
-    return hyperpod.HyperPodSlurmCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
+    return hyperpod.HyperPodSlurmCluster(scope, id, cluster=cluster, network=world.network, storage=storage.Storage())
 
 
 def _kubernetes_of_file(scope: Construct, id: str, world: World) -> hyperpod.HyperPodKubernetesCluster:
@@ -92,10 +95,9 @@ def _kubernetes_of_file(scope: Construct, id: str, world: World) -> hyperpod.Hyp
     text = re.sub(r"capacity: cr-\w+", "capacity: on-demand", text)
     # Two of one name would have the same bucket.
     cluster = clusterfile.loads(text, "c.yaml").model_copy(update={"name": id.lower()})
-    nodes = network.Network(
-        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
+    return hyperpod.HyperPodKubernetesCluster(
+        scope, id, cluster=cluster, network=world.network, storage=storage.Storage()
     )
-    return hyperpod.HyperPodKubernetesCluster(scope, id, cluster=cluster, network=nodes, storage=storage.Storage())
 
 
 def _governance(

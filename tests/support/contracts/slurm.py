@@ -11,7 +11,7 @@ from constructs import Construct
 from support import ROOT
 from support.contracts._row import Connects, Grants, Imported, No, Row
 from support.contracts._world import World
-from ultracluster import clusterfile, compute, network, slurm, storage
+from ultracluster import clusterfile, compute, slurm, storage
 from ultracluster.boot import NodeBoot, NodeFile, User, boot_script
 
 _FILE = ROOT / "examples" / "slurm-minimal.yaml"
@@ -85,22 +85,16 @@ def _imported(scope: Construct, id: str) -> slurm.IPcsCluster:
     )
 
 
-def _network(world: World) -> network.Network:
-    return network.Network(
-        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
-    )
-
-
 def _slurm_cluster(scope: Construct, id: str, world: World) -> slurm.SlurmCluster:
     cluster = clusterfile.load(_FILE)
-    return slurm.SlurmCluster(scope, id, cluster=cluster, network=_network(world), storage=storage.Storage())
+    return slurm.SlurmCluster(scope, id, cluster=cluster, network=world.network, storage=storage.Storage())
 
 
 def _images(scope: Construct, id: str, world: World) -> slurm.NodeImages:
     # Two clusters of one name would have the same parameters.
     cluster = clusterfile.loads(_FILE.read_text().replace("nodes:", "image: build\nnodes:", 1), _FILE.name)
     cluster = cluster.model_copy(update={"name": id.lower()})
-    return slurm.NodeImages(scope, id, cluster=cluster, network=_network(world))
+    return slurm.NodeImages(scope, id, cluster=cluster, network=world.network)
 
 
 ROWS: dict[str, Row] = {

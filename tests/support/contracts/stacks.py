@@ -9,7 +9,7 @@ from constructs import Construct
 from support import ROOT
 from support.contracts._row import No, Row
 from support.contracts._world import World
-from ultracluster import clusterfile, network, stacks, storage
+from ultracluster import clusterfile, stacks, storage
 from ultracluster.eks import KubernetesCluster
 from ultracluster.orchestration import Output
 from ultracluster.slurm import SlurmCluster
@@ -28,16 +28,10 @@ def _named(id: str) -> clusterfile.ClusterFile:
     return clusterfile.loads(text, _EXAMPLE.name)
 
 
-def _network(world: World) -> network.Network:
-    return network.Network(
-        vpc=world.vpc, training_subnet=world.subnet, services_subnet=world.subnet, nodes=world.security_group
-    )
-
-
 def _orchestrator(world: World, cluster: clusterfile.ClusterFile = _FILE) -> SlurmCluster:
     id = f"Slurm-{cluster.name}"
     child: Any = world.stack.node.try_find_child(id)
-    given = {"cluster": cluster, "network": _network(world), "storage": storage.Storage()}
+    given = {"cluster": cluster, "network": world.network, "storage": storage.Storage()}
     return child or SlurmCluster(world.stack, id, **given)  # type: ignore[arg-type]
 
 
@@ -56,7 +50,7 @@ def _row(make: Callable[[Construct, str, World], Any], *tagged: str) -> Row:
 
 def _kubernetes(world: World) -> KubernetesCluster:
     child: Any = world.stack.node.try_find_child("Kubernetes")
-    given = {"cluster": _KUBERNETES, "network": _network(world), "storage": storage.Storage()}
+    given = {"cluster": _KUBERNETES, "network": world.network, "storage": storage.Storage()}
     return child or KubernetesCluster(world.stack, "Kubernetes", **given)  # type: ignore[arg-type]
 
 
@@ -65,7 +59,7 @@ def _platform_stack(scope: Construct, id: str, world: World) -> stacks.PlatformS
     return stacks.PlatformStack(
         scope,
         id,
-        network=_network(world),
+        network=world.network,
         storage=storage.Storage(),
         orchestrator=_kubernetes(world),
         outputs=outputs,
@@ -81,7 +75,7 @@ def _in_the_environment_of(scope: Construct) -> dict[str, Any]:
 ROWS: dict[str, Row] = {
     "ClusterStack": _row(
         lambda scope, id, world: stacks.ClusterStack(
-            scope, id, network=_network(world), storage=storage.Storage(), **_in_the_environment_of(scope)
+            scope, id, network=world.network, storage=storage.Storage(), **_in_the_environment_of(scope)
         )
     ),
     "ComputeStack": _row(
@@ -94,7 +88,7 @@ ROWS: dict[str, Row] = {
     ),
     "ImagesStack": _row(
         lambda scope, id, world: stacks.ImagesStack(
-            scope, id, network=_network(world), **_in_the_environment_of(scope) | {"cluster": _BUILDS}
+            scope, id, network=world.network, **_in_the_environment_of(scope) | {"cluster": _BUILDS}
         )
     ),
     "NetworkStack": _row(lambda scope, id, world: stacks.NetworkStack(scope, id, **_in_the_environment_of(scope))),
@@ -102,7 +96,7 @@ ROWS: dict[str, Row] = {
         lambda scope, id, world: stacks.ObservabilityStack(
             scope,
             id,
-            network=_network(world),
+            network=world.network,
             storage=storage.Storage(),
             orchestrator=_orchestrator(world),
             **_in_the_environment_of(scope),
@@ -110,12 +104,10 @@ ROWS: dict[str, Row] = {
     ),
     "PlatformStack": _row(_platform_stack),
     "StorageStack": _row(
-        lambda scope, id, world: stacks.StorageStack(
-            scope, id, network=_network(world), **_in_the_environment_of(scope)
-        )
+        lambda scope, id, world: stacks.StorageStack(scope, id, network=world.network, **_in_the_environment_of(scope))
     ),
     "UltraCluster": _row(
-        lambda scope, id, world: stacks.UltraCluster(scope, id, cluster=_named(id), network=_network(world)),
+        lambda scope, id, world: stacks.UltraCluster(scope, id, cluster=_named(id), network=world.network),
         "AWS::PCS::Cluster",
         "AWS::FSx::FileSystem",
         "AWS::APS::Workspace",
