@@ -60,6 +60,21 @@ def test_draws_a_square_for_each_node_and_names_its_facts() -> None:
     assert "reservation, 512 GPUs, 16 EFA interfaces for each node" in text_of(svg)
 
 
+def test_instance_groups_of_hyperpod_are_nodes() -> None:
+    svg = diagram_svg(clusterfile.load(str(ROOT / "examples" / "hyperpod-slurm.yaml")))
+    assert len(re.findall('<rect class="node"', svg)) == 64
+    texts = text_of(svg)
+    assert texts[texts.index("train: 64 x p5en.48xlarge") + 1] == "training plan, 512 GPUs"
+    assert "controller: 1 x m7i.8xlarge" in texts
+
+
+def test_the_bucket_of_an_add_on_has_a_readable_name() -> None:
+    bucket = {"Type": "AWS::S3::Bucket"}
+    resources = {"AddOnsamazonsagemakerhyperpodinferenceAccessCertificatesE9760324": bucket}
+    (item,) = stack_box("orion", "orion-Platform", {"Resources": resources}, "").items
+    assert (item.title, item.detail) == ("S3 bucket", "certificates")
+
+
 def test_nodes_that_start_for_jobs_are_outlined() -> None:
     svg = diagram_svg(clusterfile.load(str(ROOT / "examples" / "slurm-fine-tuning.yaml")))
     assert '<rect class="idle"' in svg

@@ -13,6 +13,8 @@ Properties = Mapping[str, Any]
 
 # An eight-digit hash ends the logical ids of the CDK.
 _HASH = re.compile(r"[0-9A-F]{8}$")
+# Scope of an add-on that has a bucket: its name has no spaces.
+_ADD_ON = re.compile(r"^AddOns[a-z]+Access")
 _REFERENCES = re.compile(r'"Fn::ImportValue": "([^":]+):|"Fn::GetStackOutput": \{"StackName": "([^"]+)"')
 
 
@@ -28,7 +30,7 @@ def stack_box(cluster: str, stack: str, template: Template, text: str) -> StackB
     for type_ in sorted(grouped, key=_position):
         members = grouped[type_]
         if type_ in _NODES:
-            groups = [_NODES[type_](logical_id, properties, resources) for logical_id, properties in members]
+            groups = [group for id, properties in members for group in _NODES[type_](id, properties, resources)]
             nodes += [group for group in groups if group.gpus]
             items += [_small(group) for group in groups if not group.gpus]
         elif type_ in _ITEMS:
@@ -108,33 +110,44 @@ def _node_item(title: str, type_: str, least: object, most: object, option: str,
     )
 
 
-def _pcs_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> NodeItem:
+def _pcs_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> list[NodeItem]:
     title = _plain(properties.get("Name"), _words(logical_id, "Node", "Group").lower())
     type_ = _plain(properties["InstanceConfigs"][0]["InstanceType"])
     scaling, option = properties["ScalingConfiguration"], _plain(properties.get("PurchaseOption"), "on demand")
     data = _launch_data(properties.get("CustomLaunchTemplate", {}).get("TemplateId"), resources)
-    return _node_item(title, type_, scaling["MinInstanceCount"], scaling["MaxInstanceCount"], option, data)
+    return [_node_item(title, type_, scaling["MinInstanceCount"], scaling["MaxInstanceCount"], option, data)]
 
 
-def _eks_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> NodeItem:
+def _eks_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> list[NodeItem]:
     data = _launch_data(properties.get("LaunchTemplate", {}).get("Id"), resources)
     type_ = _plain((properties.get("InstanceTypes") or [data.get("InstanceType")])[0])
     scaling, option = properties["ScalingConfig"], _plain(properties.get("CapacityType"), "on demand")
     title = _words(logical_id, "Node", "Group").lower()
-    return _node_item(title, type_, scaling["MinSize"], scaling["MaxSize"], option, data)
+    return [_node_item(title, type_, scaling["MinSize"], scaling["MaxSize"], option, data)]
 
 
-def _auto_scaling_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> NodeItem:
+def _auto_scaling_nodes(logical_id: str, properties: Properties, resources: Mapping[str, Any]) -> list[NodeItem]:
     mixed = properties.get("MixedInstancesPolicy", {}).get("LaunchTemplate", {}).get("LaunchTemplateSpecification")
     data = _launch_data((properties.get("LaunchTemplate") or mixed)["LaunchTemplateId"], resources)
     title, type_ = _words(logical_id, "Node", "Nodes", "Group").lower(), _plain(data.get("InstanceType"))
-    return _node_item(title, type_, properties["MinSize"], properties["MaxSize"], "on demand", data)
+    return [_node_item(title, type_, properties["MinSize"], properties["MaxSize"], "on demand", data)]
 
 
-_NODES: dict[str, Callable[[str, Properties, Mapping[str, Any]], NodeItem]] = {
+def _hyperpod_nodes(_: str, properties: Properties, resources: Mapping[str, Any]) -> list[NodeItem]:
+    items = []
+    for group in (*properties.get("InstanceGroups", ()), *properties.get("RestrictedInstanceGroups", ())):
+        spot = "Spot" in (group.get("CapacityRequirements") or {})
+        option = "training plan" if "TrainingPlanArn" in group else "spot" if spot else "on demand"
+        title, type_ = _plain(group["InstanceGroupName"]), _plain(group["InstanceType"]).removeprefix("ml.")
+        items.append(_node_item(title, type_, group["InstanceCount"], group["InstanceCount"], option, {}))
+    return items
+
+
+_NODES: dict[str, Callable[[str, Properties, Mapping[str, Any]], list[NodeItem]]] = {
     "AWS::PCS::ComputeNodeGroup": _pcs_nodes,
     "AWS::EKS::Nodegroup": _eks_nodes,
     "AWS::AutoScaling::AutoScalingGroup": _auto_scaling_nodes,
+    "AWS::SageMaker::Cluster": _hyperpod_nodes,
 }
 
 Rows = Sequence[tuple[str, Properties]]
@@ -206,7 +219,7 @@ _ITEMS: dict[str, tuple[str, Callable[[Rows], Described]]] = {
     "AWS::SSM::Association": ("compute", _each("Platform", lambda _, p: "applies charts and objects")),
     "AWS::EKS::Addon": ("compute", _all("Add-on", "add-ons", _names("AddonName"))),
     "AWS::FSx::FileSystem": ("storage", _file_systems),
-    "AWS::S3::Bucket": ("storage", _each("S3 bucket", lambda id, _: _words(id, "Bucket").lower())),
+    "AWS::S3::Bucket": ("storage", _each("S3 bucket", lambda id, _: _words(_ADD_ON.sub("", id), "Bucket").lower())),
     "AWS::S3Express::DirectoryBucket": ("storage", _each("S3 Express bucket", lambda id, _: _words(id).lower())),
     "AWS::EFS::FileSystem": ("storage", _each("EFS", lambda id, _: _words(id).lower())),
     "AWS::FSx::DataRepositoryAssociation": (
