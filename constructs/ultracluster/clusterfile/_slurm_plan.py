@@ -182,11 +182,7 @@ def accounting_script(slurm: Slurm) -> str | None:
         accounts=accounts(slurm),
         qos=[SlurmQos(name=name, priority=qos.priority, options=qos.settings) for name, qos in slurm.qos.items()],
         users=[
-            *(
-                SlurmUser(name=name, accounts=user.accounts, admin=user.admin)
-                for name, user in slurm.users.items()
-                if user.accounts
-            ),
+            *(SlurmUser(name=name, accounts=user.accounts, admin=user.admin) for name, user in slurm.users.items()),
             *_members(slurm),
         ],
     )

@@ -112,6 +112,46 @@ def test_script_brings_a_real_slurmdbd_to_the_state_of_the_file(database: Databa
     assert database.show("account", "after", "format=account") == ["after"]
 
 
+def test_what_leaves_the_file_leaves_slurm(slurm: RealSlurm, database: Database) -> None:
+    """Options, resources of a list, QoS, accounts of users and their level; jobs go on."""
+    name = slurm.user
+    other = SlurmAccount(name="other")
+    limits = {"GrpTRES": "gres/gpu=64,CPU=9", "maxjobs": "3", "MaxTRESPerNode": "cpu=8"}
+    of_qos = {"MaxTRESPerUser": "cpu=2", "Flags": "DenyOnLimit", "GraceTime": "5", "Preempt": "normal"}
+    tuning = SlurmAccount(name="tuning", qos=("long",), options=limits)
+    ada = SlurmUser(name="ada", accounts=("tuning", "other"), admin=True)
+    me = SlurmUser(name=name, accounts=("tuning", "other"), admin=None)
+    full = script(other, tuning, users=(ada, me), qos=(SlurmQos(name="long", options=of_qos),))
+    shares = ("assoc", "where", "account=tuning", "user=", "format=grptres,maxjobs,maxtrespernode,qos,defaultqos")
+    for _ in range(2):
+        assert database.run(full).returncode == 0
+        assert database.show(*shares) == ["cpu=9,gres/gpu=64|3|cpu=8|long|long"]
+        assert database.show("qos", "long", "format=maxtrespu,flags,gracetime,preempt") == [
+            "cpu=2|DenyOnLimit|00:00:05|normal"
+        ]
+    job = slurm.run("sbatch", "--parsable", "--output=/dev/null", "--account=tuning", "--qos=long", "--wrap=sleep 600")
+    slurm.until("it runs", lambda: slurm.job(job, "%T") == "RUNNING")
+    less = (
+        other,
+        SlurmAccount(name="tuning", options={"GrpTRES": "GRES/gpu=64"}),
+    )
+    users = (SlurmUser(name="ada", accounts=("other",)), SlurmUser(name=name, accounts=("other",), admin=None))
+    text = script(*less, users=users, qos=(SlurmQos(name="long"),))
+    done = database.run(text)
+    assert done.returncode == 0, done.stderr
+    assert database.show(*shares) == ["gres/gpu=64|||normal|"]
+    assert database.show("qos", "long", "format=maxtrespu,flags,gracetime,preempt") == ["||00:00:00|"]
+    members = ("assoc", "where", f"user=ada,{name}", "account=other,tuning", "format=account,user")
+    # Slurm keeps it while the job runs; the next run after that removes it.
+    assert f"{name} keeps the account tuning for now" in done.stdout
+    assert slurm.job(job, "%T") == "RUNNING"
+    assert database.show(*members) == ["other|ada", f"other|{name}", f"tuning|{name}"]
+    assert database.show("user", "ada", "format=user,defaultaccount,admin") == ["ada|other|None"]
+    slurm.run("scancel", job)
+    slurm.until("its end is accounted", lambda: database.run(text).stdout.count("for now") == 0)
+    assert database.show(*members) == ["other|ada", f"other|{name}"]
+
+
 def test_the_user_of_the_image_has_an_account(database: Database, tmp_path: Path) -> None:
     (tmp_path / "getent").write_text('#!/bin/sh\n[ "$*" = "-s files passwd ubuntu" ]\n')
     (tmp_path / "getent").chmod(0o755)
@@ -134,9 +174,10 @@ def test_slurm_enforces_what_the_file_limits(slurm: RealSlurm, database: Databas
     assert database.run(text).returncode == 0
     submit = ("sbatch", "--parsable", "--output=/dev/null", "--gpus-per-node=4", "--wrap=sleep 600")
     job = slurm.run(*submit, "--partition=urgent")
-    reason = "PENDING Job's account not permitted to use this partition (urgent allows team not root)"
-    slurm.until("the queue refuses it", lambda: slurm.job(job, "%T %r") == reason)
-    done = database.run(script(SlurmAccount(name="team"), users=(SlurmUser(name=slurm.user, accounts=("team",)),)))
+    reason = "PENDING Job's account not permitted to use this partition (urgent allows team not "
+    slurm.until("the queue refuses it", lambda: slurm.job(job, "%T %r").startswith(reason))
+    team = SlurmAccount(name="team", options={"GrpTRES": "gres/gpu=4"})
+    done = database.run(script(team, users=(SlurmUser(name=slurm.user, accounts=("team",)),)))
     assert done.returncode == 0, done.stderr
     first, second = (slurm.run(*submit, "--partition=urgent", "--account=team") for _ in range(2))
     slurm.until("the first runs", lambda: slurm.job(first, "%T") == "RUNNING")
@@ -182,7 +223,7 @@ def test_the_script_repeats_what_failed(tmp_path: Path) -> None:
 
 def test_the_script_finds_sacctmgr_where_pcs_puts_it() -> None:
     assert 'PATH="/opt/aws/pcs/scheduler/slurm-$1/bin:$PATH"' in script(RESEARCH)
-    assert "slurm-accounts 25.11 <<" in script(RESEARCH)
+    assert "slurm-accounts 25.11 GrpJobs," in script(RESEARCH)
 
 
 @pytest.mark.parametrize(
