@@ -137,7 +137,7 @@ def test_slurm_enforces_the_limits_of_the_file_and_weighs_its_shares() -> None:
         assert settings.get("AccountingStorageEnforce", default) == default
         return sorted(name for name in settings if name.startswith(("AccountingStorageE", "PriorityWeight")))
 
-    default = "associations,limits,qos"
+    default = "associations,limits,qos,safe"
     # Accounts alone limit nothing, and nobody is refused.
     assert weighs("{accounts: {ml: {settings: {Description: x}}}, qos: {fast: {}}}") == []
     assert weighs("{accounts: {ml: {fairshare: 1}}}") == ["PriorityWeightFairshare"]
@@ -161,11 +161,10 @@ def test_a_setting_of_the_file_enforces_all_its_limits() -> None:
         "{{accounts: {{ml: {{qos: [normal], settings: {{GrpTRES: node=8}}}}}}, queues: {{train: {{accounts: [ml]}}}}, "
         "settings: {{AccountingStorageEnforce: {}}}}}"
     )
-    at = "slurm.settings.AccountingStorageEnforce: Slurm enforces slurm.accounts.ml"
     missing = problems(bent(NAME, slurm(text.format("associations"))))
-    assert [line.partition(" ")[2].partition(" only;")[0] for line in missing] == [
-        f"{at}.qos with qos",
-        f"{at}.settings with limits",
+    assert [line.partition(" slurm.settings.")[2].partition(",")[0] for line in missing] == [
+        "AccountingStorageEnforce: slurm.accounts.ml.qos: without qos",
+        "AccountingStorageEnforce: slurm.accounts.ml.settings: without limits",
     ]
     read(NAME, slurm(text.format("'safe, QOS'")))
 

@@ -40,7 +40,7 @@ def test_the_controller_has_rest_api_metrics_accounting_and_preemption(stacks: d
     of_health = {"Prolog", "Epilog", "PrologFlags", "SchedulerParameters", "UnkillableStepTimeout"}
     assert of_health <= result.keys()
     assert {name: value for name, value in result.items() if name not in of_health} == {
-        "AccountingStorageEnforce": "associations,limits,qos",
+        "AccountingStorageEnforce": "associations,limits,qos,safe",
         "AccountingStorageTRES": "gres/gpu",
         "CommunicationParameters": "enable_http",
         "MetricsType": "metrics/openmetrics",

@@ -40,6 +40,15 @@ ACCEPTED = {
         "AWS::PCS::Cluster",
         '"ParameterValue": "limits"',
     ),
+    "slurm-not-enforced": (
+        bent(
+            "storage: {",
+            "slurm: {settings: {AccountingStorageEnforce: nojobs}, queues: {train: {nodes: [train], qos: [normal]}}}\n"
+            "storage: {",
+        ),
+        "AWS::PCS::Cluster",
+        '"ParameterValue": "nojobs"',
+    ),
     "grafana-workspace-region": (
         moved(GOOD, "eu-north-1", "eun1-az1") + "observability: {grafana: {kind: managed, workspace: g-0123456789}}\n",
         "Custom::GrafanaContent",

@@ -14,6 +14,9 @@ _IMPLIED_BY: Mapping[str, frozenset[str]] = {
     "limits": frozenset(("limits", "safe")),
     "qos": frozenset(("qos",)),
 }
+# `safe`, too: without it, slurmctld ends the running jobs of an account or QoS whose minutes are used up, and so those
+# of a cluster that got its limits enforced. acct_policy_job_time_out in src/slurmctld/acct_policy.c of the same tag.
+_ENFORCED = "associations,limits,qos,safe"
 # What each setting of a queue needs. Accounts: part_policy_valid_acct in src/slurmctld/partition_mgr.c of the same tag.
 # QoS: without `qos`, a job may have any.
 _OF_QUEUES = {
@@ -35,7 +38,7 @@ def accounting_settings(slurm: Slurm) -> dict[str, str]:
     if not slurm.accounting:
         return {}
     return {
-        **({_ENFORCE: ",".join(_IMPLIED_BY)} if any(_limits(slurm)) else {}),
+        **({_ENFORCE: _ENFORCED} if any(_limits(slurm)) else {}),
         **({"PriorityWeightFairshare": _WEIGHT} if _has_shares(slurm) else {}),
         **({"PriorityWeightQOS": _WEIGHT} if any(qos.priority for qos in slurm.qos.values()) else {}),
     }

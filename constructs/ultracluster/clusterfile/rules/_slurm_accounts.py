@@ -16,7 +16,7 @@ _UID = error("slurm-uid", "Files belong to numbers: two users with one number sh
 _ADMIN = error("slurm-admin", "An administrator of Slurm needs an account.")
 _USER = shared("slurm-user")
 _MEMBERS = error("slurm-account-members", "Users of the file name their accounts themselves.")
-_NOT_ENFORCED = error("slurm-not-enforced", "A limit that Slurm does not enforce limits nothing.")
+_NOT_ENFORCED = error("slurm-not-enforced", "A limit that Slurm does not enforce limits nothing.", acceptable=True)
 _USER_ACCOUNT = error(
     "slurm-user-account",
     "Slurm refuses the jobs of users without an account when it enforces associations.",
@@ -51,7 +51,8 @@ def check_accounting(slurm: Slurm) -> Iterator[Problem]:
                 yield _MEMBERS(("slurm", "accounts", name, "members"), message)
     for word, paths in unenforced(slurm).items():
         limits = listed(".".join(map(str, path)) for path in paths)
-        message = f"Slurm enforces {limits} with {word} only; add {word}, or remove this setting: the library sets it"
+        without = "each user may choose any QoS" if word == "qos" else "Slurm does not enforce it"
+        message = f"{limits}: without {word}, {without}; add {word}, or remove this setting: the library sets it"
         yield _NOT_ENFORCED(("slurm", "settings", "AccountingStorageEnforce"), message)
     if enforces_associations(cluster_settings(slurm)):
         yield from _check_associations(slurm)
