@@ -152,7 +152,8 @@ def disruption_budget(name: str, team: Team, pods: Object, *, size: int, replica
     number of replicas needs a whole number, and a pod that is not ready may be evicted at any time.
     """
     spec = {
-        "minAvailable": (replicas - 1) * size,
+        # A worker has no readiness probe, and is ready while its replica still loads the weights.
+        "minAvailable": replicas * size - 1 if replicas > 1 else 0,
         "selector": {"matchLabels": pods},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
