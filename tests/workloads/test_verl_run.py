@@ -164,8 +164,8 @@ EXPECTED = {
     "trainer.logger": ["console"],
     "trainer.n_gpus_per_node": 8,
     "trainer.save_freq": 4,
-    "trainer.max_actor_ckpt_to_keep": 2,
-    "trainer.max_critic_ckpt_to_keep": 2,
+    "trainer.max_actor_ckpt_to_keep": 3,
+    "trainer.max_critic_ckpt_to_keep": 3,
     "trainer.resume_mode": "auto",
 }
 GIVEN = {"data": "/fsx/d", "model": "/fsx/m", "sequence": "20480", "checkpoint_steps": "4"}
@@ -241,10 +241,35 @@ def test_a_request_ends_verl_at_its_next_checkpoint_and_the_job_is_queued_again(
     for step in (1, 2, 3):
         (run / f"global_step_{step}/data.pt").touch()
     (run / "latest_checkpointed_iteration.txt").write_text("3")
+    # The first of them with a limit wrote number 2.
+    (run / "checkpoints_without_limit.txt").write_text("global_step_1\n")
     # As most users submit it: a RUN that is in the environment would reach the nodes by itself.
     done = node.run_text(text, nodes=1, IMAGE="", REPORT="no", KEYS="trainer.nnodes", STEPS="8", RUN=None)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in run.glob("global_step_*")) == [f"global_step_{step}" for step in (3, 5, 8)]
+    assert sorted(path.name for path in run.glob("global_step_*")) == [f"global_step_{step}" for step in (1, 3, 5, 8)]
+    assert [line.rpartition("_")[2] for line in done.stderr.splitlines() if "job: delete" in line] == ["4", "2"]
+
+
+def test_verl_keeps_the_checkpoints_of_starts_without_a_limit(tmp_path: Path) -> None:
+    text = (ROOT / "constructs/ultracluster/workloads/loads/verl.sh").read_text()
+    environment = {"PATH": os.environ["PATH"], "ULTRACLUSTER_CHECKPOINTS": str(tmp_path / "run")}
+
+    def remove(kept: str, running: int, *written: int) -> list[int]:
+        for step in written:
+            (tmp_path / f"run/global_step_{step}/actor").mkdir(parents=True)
+            (tmp_path / f"run/global_step_{step}/data.pt").touch()
+            (tmp_path / "run/latest_checkpointed_iteration.txt").write_text(str(step))
+        command = ["bash", "-c", f"set -euo pipefail\n{text}\nremove_old '{kept}' {running}"]
+        subprocess.run(command, check=True, env=environment)
+        return sorted(int(path.name.rpartition("_")[2]) for path in tmp_path.glob("run/global_step_*"))
+
+    assert remove("null", 0) == [], "a first start has no directory"
+    assert remove("2", 0, 1, 2, 3) == [1, 2, 3]
+    assert remove("2", 1, 4, 5, 6) == [1, 2, 3, 5, 6]
+    assert remove("2", 0, 7) == [1, 2, 3, 6, 7]
+    assert remove("null", 0, 8) == [1, 2, 3, 6, 7, 8]
+    assert remove("2", 0, 9) == [1, 2, 3, 6, 7, 8, 9], "no start with a limit wrote them"
+    assert remove("2", 1, 10, 11, 12) == [1, 2, 3, 6, 7, 8, 9, 11, 12]
 
 
 def test_verl_has_the_time_of_a_request_for_its_next_checkpoint(tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ class Framework:
             "{model}": given.model,
             "{run}": run,
             "{kept}": str(given.checkpoints_kept),
+            "{written}": str(given.checkpoints_kept + 1),
         }
         return [_filled(option, values) for option in options]
 
@@ -202,8 +203,9 @@ VERL_TRAINER = Framework(
     checkpoints=(
         "trainer.default_local_dir={run}",
         "trainer.resume_mode=auto",
-        "trainer.max_actor_ckpt_to_keep={kept}",
-        "trainer.max_critic_ckpt_to_keep={kept}",
+        # It deletes down to one fewer before it writes: verl/utils/checkpoint/checkpoint_manager.py (read 2026-11-27).
+        "trainer.max_actor_ckpt_to_keep={written}",
+        "trainer.max_critic_ckpt_to_keep={written}",
     ),
     interval="trainer.save_freq=",
     data=("data.train_files={data}/train.parquet", "data.val_files={data}/test.parquet"),

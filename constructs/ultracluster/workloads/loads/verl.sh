@@ -33,8 +33,10 @@ print(find("verl").submodule_search_locations[0])')/trainer/config]"
         )
     fi
     for option in "$@"; do
-        case $option in trainer.max_actor_ckpt_to_keep=*) kept=${option#*=} ;; esac
+        case ${option#++} in trainer.max_actor_ckpt_to_keep=*) kept=${option#*=} ;; esac
     done
+    # The job has one more, for veRL deletes one before it writes the next: verl/utils/checkpoint/checkpoint_manager.py.
+    if [[ $kept =~ ^[1-9][0-9]*$ && $kept -gt 1 ]]; then kept=$((kept - 1)); fi
     remove_old "$kept" 0
     # GRPO, which needs no critic, with batches by their tokens: veRL has no default for either.
     python3 ${reporter:+"$reporter"} -m "$module" algorithm.adv_estimator=grpo actor_rollout_ref.rollout.name=vllm \
@@ -43,7 +45,7 @@ print(find("verl").submodule_search_locations[0])')/trainer/config]"
         actor_rollout_ref.rollout.tensor_model_parallel_size="$((gpus_per_node > 1 ? 2 : 1))" 'trainer.logger=[console]' \
         trainer.nnodes="$training" trainer.n_gpus_per_node="$gpus_per_node" "${split[@]}" "$@" &
     trainer=$!
-    stop_at_request "$trainer" "$kept" &>/dev/null &
+    stop_at_request "$trainer" "$kept" &
     watch=$!
     wait "$trainer" || code=$?
     kill "$watch" 2>/dev/null
@@ -59,18 +61,31 @@ joined() {
 
 # veRL lists its checkpoints in memory, and keeps all of earlier starts. Keep the newest complete ones, and that from which
 # it continues. Its data.pt comes last: veRL 0.9.1, verl/trainer/ppo/v1/trainer_base.py (read 2026-11-27).
+# The first start with a limit lists the checkpoints of those before, which stay; one without a limit deletes the list.
 # shellcheck disable=SC2329  # the first node runs it
 remove_old() {
-    local kept=$1 running=$2 newest step path number=0
-    newest=$(cat "${ULTRACLUSTER_CHECKPOINTS:?}/latest_checkpointed_iteration.txt" 2>/dev/null)
-    [[ $kept =~ ^[1-9][0-9]*$ && $newest =~ ^[0-9]+$ ]] || return 0
+    local kept=$1 running=$2 newest="" step path number=0 run=${ULTRACLUSTER_CHECKPOINTS:?}
+    local unlimited=$run/checkpoints_without_limit.txt
+    if [[ ! $kept =~ ^[1-9][0-9]*$ ]]; then
+        rm -f "$unlimited"
+        return 0
+    fi
+    if [ "$running" -eq 0 ] && [ ! -e "$unlimited" ]; then
+        mkdir -p "$run" && find "$run" -maxdepth 1 -name 'global_step_*' -printf '%f\n' >"$unlimited.new" &&
+            mv "$unlimited.new" "$unlimited"
+    fi
+    newest=$(cat "$run/latest_checkpointed_iteration.txt" 2>/dev/null) || true
+    [[ -r $unlimited && $newest =~ ^[0-9]+$ ]] || return 0
     while read -r step; do
-        path=$ULTRACLUSTER_CHECKPOINTS/global_step_$step
+        path=$run/global_step_$step
+        ! grep -qxF "global_step_$step" "$unlimited" || continue
         # Being written.
         [ "$running" -eq 0 ] || [ "$step" -le "$newest" ] || continue
         if [ -d "$path/actor" ] && [ -e "$path/data.pt" ] && [ "$((number += 1))" -le "$kept" ]; then continue; fi
-        [ "$step" -eq "$newest" ] || rm -rf "$path"
-    done < <(find "$ULTRACLUSTER_CHECKPOINTS" -maxdepth 1 -name 'global_step_*' | sed -n 's/.*_\([0-9]*\)$/\1/p' | sort -rn)
+        [ "$step" -ne "$newest" ] || continue
+        echo "job: delete $path" >&2
+        rm -rf "$path" || true
+    done < <(find "$run" -maxdepth 1 -name 'global_step_*' | sed -n 's/.*_\([0-9]*\)$/\1/p' | sort -rn)
 }
 
 # veRL answers no request: end it at its first checkpoint after one, or a minute before the job has to end. It continues
@@ -80,10 +95,11 @@ stop_at_request() {
     local seconds=0 newest=$ULTRACLUSTER_CHECKPOINTS/latest_checkpointed_iteration.txt
     until [ -e "$CHECKPOINT_REQUEST" ]; do
         remove_old "$2" 1
-        sleep 2
+        # It outlives the training, whose output it must not keep open.
+        sleep 2 &>/dev/null
     done
     until [ "$newest" -nt "$CHECKPOINT_REQUEST" ] || [ "$((seconds += 2))" -gt "$((${request_seconds:?} - 60))" ]; do
-        sleep 2
+        sleep 2 &>/dev/null
     done
     kill "$1"
 }
