@@ -226,7 +226,10 @@ def test_settings_of_a_plan_are_those_of_the_job() -> None:
 def test_rejects_checkpoints_for_which_the_file_system_has_no_room() -> None:
     text = (ROOT / "examples/slurm-512-gpus.yaml").read_text()
     small = loads(text.replace("{throughput: 40 GB/s}", "{capacity: 1.2 TiB}"), "x")
-    with pytest.raises(Refusal, match=r"2 checkpoints and a new one, 3 x 5,281 GiB x 1.2 = .* \[job-checkpoi"):
+    with pytest.raises(
+        Refusal,
+        match=r"2 .* a new one, 3 x 5,281 GiB x 1.2 = .* kept of storage.lustre.checkpoint to 4 .* \[job-checkpoi",
+    ):
         files(small, "megatron", parameters="405B")
     few = {"parameters": "8B", "recipe": "llama3_8b_pretrain_config"}
     assert files(small, "megatron", **few)

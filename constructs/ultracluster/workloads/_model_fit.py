@@ -215,9 +215,6 @@ def _too_full(size: int, lustre: LustreSpec | None, kept: int) -> list[Message]:
     if not has or needed <= has:
         return []
     text = f"{kept} checkpoints and a new one, {most} x {size / _GIB:,.0f} GiB x {_ROOM} = {needed / _GIB:,.0f} GiB"
-    return [
-        _CHECKPOINTS(
-            f"{text}, and the file system has {has / _GIB:,.0f} GiB: set storage.lustre.capacity to at least "
-            f"{-(-needed // (1 << 40))} TiB"
-        )
-    ]
+    text += f", and the file system has {has / _GIB:,.0f} GiB: set storage.lustre.capacity to at least"
+    fits = f"kept of storage.lustre.checkpoint to {ceil(most * _ROOM)} if its size is this"
+    return [_CHECKPOINTS(f"{text} {-(-needed // (1 << 40))} TiB, or {fits}")]
