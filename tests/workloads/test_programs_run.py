@@ -153,8 +153,14 @@ for stage in ("0", "3"):
 program._HAS_DEEPSPEED = False
 print(json.dumps([problems("--zero=2"), problems()]))
 program.dist.init_process_group("gloo", store=program.dist.HashStore(), rank=0, world_size=1)
-program.snapshot_download = lambda name, revision="", **_: print(name, revision) or here + "/commit"
+def download(name, revision, ignore_patterns):
+    print(name, revision, [pattern for pattern in ignore_patterns if pattern.endswith(".bin")])
+    return here + "/commit"
+program.snapshot_download = download
 print(program.downloaded(here) == here, program.downloaded("a/model") == here + "/commit")
+(pathlib.Path("commit")).mkdir()
+(pathlib.Path("commit") / "model.safetensors.index.json").touch()
+program.downloaded("a/model")
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 words = ["<s>", "</s>", "a", "b", "c", "user"]
 backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="a"))
@@ -181,9 +187,13 @@ print(program.collate([dict(tokens=[1, 2]), dict(tokens=[3])])["labels"].tolist(
         "torch.float32",
         "torch.bfloat16",
         '[["DeepSpeed is not in this image: use --zero 0, which replicates the model on each GPU"], []]',
-        "a/model ",
-        "a/model commit",
+        # The files of PyTorch only where there are no safetensors.
+        "a/model None ['pytorch_model*.bin']",
+        "a/model commit []",
+        "a/model commit ['pytorch_model*.bin']",
+        "a/model commit []",
         "True True",
+        "a/model None ['pytorch_model*.bin']",
         # One beginning, and an end unless the sample is cut.
         '[["<s>", "a", "b", "</s>"], ["<s>", "c", "b", "a", "b"], ["<s>", "user", "b", "</s>"]]',
         "[[1, 2], [3, -100]]",

@@ -40,7 +40,7 @@ from ultracluster_checkpoint import Requests  # type: ignore[import-not-found]  
 _HAS_DEEPSPEED = importlib.util.find_spec("deepspeed") is not None
 _IGNORED = -100
 # Weights in other formats.
-_NOT_READ = ("original/*", "consolidated*", "*.pth", "*.gguf", "*.onnx")
+_NOT_READ = ("original/*", "consolidated*", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack")
 _SMALL = 128
 
 
@@ -246,13 +246,21 @@ def downloaded(model: str) -> str:
         return model
     # Longer than collectives wait.
     group = dist.new_group(backend="gloo", timeout=timedelta(hours=6))
-    path = [snapshot_download(model, ignore_patterns=_NOT_READ) if dist.get_rank() == 0 else ""]
+    path = [_snapshot(model) if dist.get_rank() == 0 else ""]
     dist.broadcast_object_list(path, group=group)
     # Without a file system that nodes share, each has a cache.
     if not int(os.environ.get("LOCAL_RANK") or 0) and not Path(path[0]).is_dir():
-        snapshot_download(model, ignore_patterns=_NOT_READ, revision=Path(path[0]).name)
+        _snapshot(model, Path(path[0]).name)
     dist.barrier(group=group)
     return path[0]
+
+
+def _snapshot(model: str, revision: str | None = None) -> str:
+    path = str(snapshot_download(model, ignore_patterns=[*_NOT_READ, "pytorch_model*.bin"], revision=revision))
+    # Transformers reads the others where there are no safetensors: modeling_utils.py (read 2026-11-27).
+    if not any(Path(path, name).exists() for name in ("model.safetensors", "model.safetensors.index.json")):
+        snapshot_download(model, ignore_patterns=_NOT_READ, revision=Path(path).name)
+    return path
 
 
 def _of(options: argparse.Namespace, path: str) -> tuple[Any, Any, Any]:
