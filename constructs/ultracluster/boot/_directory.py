@@ -28,7 +28,8 @@ CERTIFICATES = re.compile(
 # A comparison, and what joins them: RFC 4515. Parentheses in a value are written \28 and \29.
 _COMPARISON = re.compile(r"\([A-Za-z0-9][A-Za-z0-9.;:-]*[~<>]?=[^()\x00-\x1f]*\)", re.ASCII)
 _JOINED = re.compile(r"\(([&|]\0+|!\0)\)")
-LONGEST_FILTER = 1_024
+# A line of sssd.conf that a reader can still check; the RFC has no limit.
+_LONGEST_FILTER = 1_024
 _UNIT = "ultracluster-directory.service"
 _CA = "/etc/ultracluster/directory-ca.pem"
 # What differs: AD has SIDs instead of UIDs, which sssd maps to the same UIDs on every node, and keys in an attribute
@@ -114,7 +115,7 @@ def is_ldap_filter(text: str) -> bool:
 
     See: https://www.rfc-editor.org/rfc/rfc4515 (read 2026-11-27)
     """
-    if len(text) > LONGEST_FILTER or "\0" in text:
+    if len(text) > _LONGEST_FILTER or "\0" in text:
         return False
     rest, before = _COMPARISON.sub("\0", text), ""
     while rest != before:

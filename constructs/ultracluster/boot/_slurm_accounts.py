@@ -25,17 +25,9 @@ _LIMITS = (
 _OF_ACCOUNTS = (*_LIMITS, "MaxJobs", "MaxJobsAccrue", "MaxSubmitJobs", "Priority", "DefaultQOS", "QOS")
 _OF_QOS = (
     *_LIMITS,
-    *(
-        "MaxJobsPA",
-        "MaxJobsPU",
-        "MaxJobsAccruePA",
-        "MaxJobsAccruePU",
-        "MaxSubmitJobsPA",
-        "MaxSubmitJobsPU",
-        "MaxTRESPA",
-    ),
-    *("MaxTRESPU", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "MinTRES", "Flags", "GraceTime", "LimitFactor", "Preempt"),
-    *("PreemptExemptTime", "PreemptMode", "UsageFactor", "UsageThreshold"),
+    *("MaxJobsPA", "MaxJobsPU", "MaxJobsAccruePA", "MaxJobsAccruePU", "MaxSubmitJobsPA", "MaxSubmitJobsPU"),
+    *("MaxTRESPA", "MaxTRESPU", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU", "MinTRES", "Flags", "GraceTime", "LimitFactor"),
+    *("Preempt", "PreemptExemptTime", "PreemptMode", "UsageFactor", "UsageThreshold"),
 )
 # Other words of sacctmgr for the same options.
 _WORDS = (("peruser", "pu"), ("peraccount", "pa"), ("peracct", "pa"), ("pernode", "pn"), ("perjob", ""), ("pj", ""))

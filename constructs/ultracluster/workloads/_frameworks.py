@@ -12,6 +12,8 @@ from ultracluster.workloads._workload import Settings
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 #: Settings of checkpoints.
 CHECKPOINTS = ("checkpoint_steps", "checkpoints_kept")
+#: Settings of each training with one of these frameworks.
+COMMON = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", *CHECKPOINTS, "gate")
 #: Further settings of a layout.
 LAYOUT = ("layers", "virtual_stages", "micro_batch", "recompute", "sharding")
 _FINE_TUNES = re.compile("sft|peft|finetune")

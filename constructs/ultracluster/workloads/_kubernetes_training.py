@@ -7,22 +7,14 @@ from fractions import Fraction
 from importlib import resources
 
 from ultracluster.kubernetes import PYTHON, REPORTER, Object, Platform, PlatformNodes, Team
-from ultracluster.workloads._frameworks import (
-    CHECKPOINTS,
-    DEGREES,
-    LAYOUT,
-    MAX_TEXT,
-    MEGATRON_BRIDGE,
-    TITAN,
-    UNCONNECTED,
-)
+from ultracluster.workloads._frameworks import COMMON, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN, UNCONNECTED
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_form import KubernetesForm, gpus_of
 from ultracluster.workloads._kubernetes_gang import START, first_pod, job_set, name_of, nodes_of
 from ultracluster.workloads._kubernetes_torchrun import has_job_sets_alone, has_train_jobs, torchrun_job
 from ultracluster.workloads._workload import Settings
 
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", *CHECKPOINTS, "gate", "name")
+_SETTINGS = (*COMMON, "name")
 # Kubernetes expands it in a command.
 _RUN = "$(RUN)"
 _SIGNAL = {"ULTRACLUSTER_REQUEST_SIGNAL": "TERM"}

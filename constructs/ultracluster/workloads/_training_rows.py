@@ -1,20 +1,10 @@
 """Training with frameworks of others: torchtitan, Megatron Bridge and MaxText."""
 
-from ultracluster.workloads._frameworks import (
-    CHECKPOINTS,
-    DEGREES,
-    LAYOUT,
-    MAX_TEXT,
-    MEGATRON_BRIDGE,
-    TITAN,
-    UNCONNECTED,
-)
+from ultracluster.workloads._frameworks import COMMON, LAYOUT, MAX_TEXT, MEGATRON_BRIDGE, TITAN, UNCONNECTED
 from ultracluster.workloads._images import MAXTEXT, MEGATRON, TORCHTITAN
 from ultracluster.workloads._kubernetes_training import MAX_TEXT_SET, MEGATRON_JOB, MEGATRON_SET, TITAN_JOB, TITAN_SET
 from ultracluster.workloads._slurm_form import CONTAINER, LAYERED, RESUMED, RESUMES, SlurmForm
 from ultracluster.workloads._workload import Workload
-
-_SETTINGS = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", *CHECKPOINTS, "gate")
 
 #: Rows of the table of workloads.
 TRAINING = (
@@ -40,7 +30,7 @@ TRAINING = (
                 on_shared=True,
                 framework=TITAN,
                 recipe="llama3_8b",
-                settings=_SETTINGS,
+                settings=COMMON,
             ),
             TITAN_JOB,
             TITAN_SET,
@@ -69,7 +59,7 @@ TRAINING = (
                 framework=MEGATRON_BRIDGE,
                 recipe="qwen3_8b_pretrain_config",
                 cache=True,
-                settings=(*_SETTINGS, *LAYOUT),
+                settings=(*COMMON, *LAYOUT),
                 unconnected=UNCONNECTED,
             ),
             MEGATRON_JOB,
@@ -96,7 +86,7 @@ TRAINING = (
                 container=MAXTEXT,
                 framework=MAX_TEXT,
                 recipe="llama2-7b",
-                settings=_SETTINGS,
+                settings=COMMON,
             ),
             MAX_TEXT_SET,
         ),

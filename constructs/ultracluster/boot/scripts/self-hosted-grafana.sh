@@ -11,7 +11,8 @@
 # It listens on the loopback address alone: who may forward a port to it by Session Manager is in, as a viewer.
 # All content comes from files. No password exists.
 #
-# Exit code 0: Grafana runs. 1: it does not, and after 15 attempts the instance powers off. 2: wrong usage. It may run any number of times.
+# Exit code 0: Grafana runs. 1: it does not, and after 15 attempts the instance powers off. 2: wrong usage. It may run any
+# number of times.
 set -euo pipefail
 export LC_ALL=C
 
