@@ -96,6 +96,17 @@ class RealSlurm(RealAccounting):
             kill(pid)
         self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=instance lost")
 
+    def lose_gpus(self, node: str) -> None:
+        """The node boots again without its GPUs: Slurm drains it, and its registration is not valid."""
+        process = self._processes.pop(node)
+        process.kill()
+        process.wait()
+        file = self.directory / "gres.conf"
+        others = ",".join(name for name in self.nodes if name != node)
+        file.write_text(f"NodeName={others} Name=gpu File={self.directory}/gpus/nvidia0\n")
+        self.bring_back(node)
+        self.until(f"{node} lacks GPUs", lambda: "INVALID_REG" in self.run("scontrol", "show", "node", node))
+
     def bring_back(self, node: str) -> None:
         """The node boots again."""
         self._spawn(node, "slurmd", "-D", "-N", node)

@@ -5,14 +5,15 @@
 set -euo pipefail
 export TZ=UTC SLURM_TIME_FORMAT=standard
 
-# Print the nodes that are not drained; fail if Slurm has no such nodes.
+# Print the nodes that are not drained; fail if Slurm has no such nodes. sinfo prints `inval` for a node that lacks a GPU,
+# drained or not.
 undrained() {
-  local states
-  states=$(sinfo --noheader --Node --nodes="$NODES" --format='%N %T') || return
-  [ -n "$states" ] || { echo "Slurm has no nodes $NODES" >&2; return 1; }
-  awk '$2 !~ /^drain/ {print $1 " is " $2}' <<<"$states" | sort -u
+  local nodes
+  nodes=$(scontrol --oneliner show node "$NODES") || return
+  sed -nE '/ State=[^ ]*[+]DRAIN([+*]| |$)/! s/^NodeName=([^ ]+) .* State=([^ ]+).*/\1 is \2/p' <<<"$nodes"
 }
 
+failed=0
 left="no answer from Slurm"
 for attempt in 1 2 3; do
   scontrol update "NodeName=$NODES" State=DRAIN "Reason=$REASON" || true
@@ -20,14 +21,15 @@ for attempt in 1 2 3; do
   [ -n "$left" ] || break
   [ "$attempt" = 3 ] || sleep $((attempt * ${ULTRACLUSTER_PAUSE:-10}))
 done
-if [ -n "$left" ]; then
+if [ -z "$left" ]; then
+  echo "drained: $NODES"
+else
   echo "not drained: $left" >&2
-  exit 1
+  failed=1
 fi
 
 # A job that would run longer ends with the block. Slurm sends it the signal of its --signal option at the time before
 # the end that the option has, so that it writes a checkpoint. Jobs without that option run until they are requeued.
-failed=0
 now=$(date +%s)
 while read -r job expected; do
   [ -n "$job" ] || continue
@@ -39,5 +41,4 @@ while read -r job expected; do
     echo "job $job ends at $ENDS UTC"
   fi
 done < <(squeue --noheader --nodelist="$NODES" --states=RUNNING --format='%A %e' | sort -u)
-echo "drained: $NODES"
 exit "$failed"
