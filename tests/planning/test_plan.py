@@ -1,6 +1,7 @@
 """Plans: figures, ranges, and the sentences for what cannot be planned."""
 
 import json
+import re
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -254,6 +255,13 @@ def test_assumptions_can_be_replaced_and_wrong_ones_are_named() -> None:
         Assumptions.of({"mtbf": "1", "recovery_seconds": "soon"})
     with pytest.raises(ValueError, match="jitter must be 0 to 1, got 7"):
         Assumptions.of({"jitter": "7"})
+    for name, text, allowed in (
+        ("flash_attention", "maybe", "true or false"),
+        ("checkpoints_kept", "2.5", "a whole number"),
+        ("checkpoints_kept", "1", "2 to 1e+12"),
+    ):
+        with pytest.raises(ValueError, match=rf"{name} must be {re.escape(allowed)}, got '?{re.escape(text)}"):
+            Assumptions.of({name: text})
 
 
 def test_the_shape_of_a_model_is_near_the_published_one() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from ultracluster.catalogue.training import FAILURES_PER_1000_NODE_DAYS, RECOVERY_SECONDS
 from ultracluster.planning.lustre import CHECKPOINTS_KEPT, checkpoint_bytes
 
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assumptions:
@@ -17,7 +19,8 @@ class Assumptions:
         recovery_seconds: From a failure until the job computes again. Default: 660, in a range of 300 to 1,800.
         checkpoint_bytes_per_parameter: Bytes of a checkpoint for each parameter. Default: 14.
         checkpoint_stall_seconds: Seconds that the job waits for a checkpoint. Default: 60.
-        checkpoints_kept: Complete checkpoints on the file system, which has room for another one. Default: 2.
+        checkpoints_kept: Complete checkpoints on the file system, which has room for another one; at least 2, as in job
+            files. Default: 2.
         dataset_bytes_per_token: Bytes of a token on the file system.
         repair_days: Days until a failed node is replaced by EC2 or the reservation.
         memory_reserve: Share of GPU memory for CUDA, NCCL and fragmentation.
@@ -65,9 +68,9 @@ class Assumptions:
         problems = []
         for field in fields(self):
             value, most = getattr(self, field.name), 1 if field.name in shares else 1e12
-            least = 0 if field.name in may_be_zero else 1e-9
+            least = 0 if field.name in may_be_zero else 2 if field.name == "checkpoints_kept" else 1e-9
             if not least <= value <= most:
-                bound = f"{'0' if least == 0 else 'above 0'} to {most:g}"
+                bound = f"{'above 0' if 0 < least < 1 else least} to {most:g}"
                 problems.append(f"{field.name} must be {bound}, got {value:g}")
         return problems
 
@@ -81,22 +84,24 @@ class Assumptions:
         Raises:
             ValueError: If a name is unknown or a value is not valid. All reasons at once.
         """
-        default = cls()
-        known = {field.name: getattr(default, field.name) for field in fields(cls)}
+        kinds = {field.name: field.type for field in fields(cls)}
         problems: list[str] = []
         chosen: dict[str, Any] = {}
         for name, text in values.items():
-            if name not in known:
-                problems.append(f"unknown assumption {name!r}; known are {', '.join(known)}")
+            if name not in kinds:
+                problems.append(f"unknown assumption {name!r}; known are {', '.join(kinds)}")
                 continue
             try:
-                if isinstance(known[name], bool):
-                    chosen[name] = text.lower() in ("true", "yes", "1")
-                else:  # 1e9 is a whole number too
-                    value = float(text)
-                    chosen[name] = int(value) if isinstance(known[name], int) and value.is_integer() else value
-            except ValueError:
-                problems.append(f"{name} must be a number, got {text!r}")
+                if kinds[name] is bool:
+                    chosen[name] = _BOOLEANS[text.lower()]
+                elif kinds[name] is int:  # 1e9 is a whole number too
+                    chosen[name] = int(text if float(text) % 1 else float(text))
+                else:
+                    chosen[name] = float(text)
+            except (KeyError, OverflowError, ValueError):
+                number = "a whole number" if kinds[name] is int else "a number"
+                expected = "true or false" if kinds[name] is bool else number
+                problems.append(f"{name} must be {expected}, got {text!r}")
         assumptions = cls(**chosen)
         problems += assumptions.problems()
         if problems:

@@ -106,6 +106,7 @@ def add_file_system(
     most = assumptions.checkpoints_kept + 1
     held = Checkpoint(size_bytes=size, stall_seconds=assumptions.checkpoint_stall_seconds, kept=most)
     capacity = round((most * size * _HEADROOM + dataset) / _GIB) + 1
+    sheet.add("checkpoints_kept", assumptions.checkpoints_kept, "checkpoints", "assumed", "the jobs' settings")
     needed = "(checkpoints_kept + 1) * checkpoint_bytes * 1.2 + dataset"
     sheet.add("file_system_bytes", capacity * _GIB, "bytes", needed)
     sheet.add("checkpoint_bytes_per_second", size / assumptions.checkpoint_stall_seconds, "bytes/s",
