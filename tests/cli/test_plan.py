@@ -250,7 +250,7 @@ def test_a_written_file_renders_the_job_of_the_plan(
     words: tuple[str, ...], options: tuple[str, ...], absent: tuple[str, ...], tmp_path: Path
 ) -> None:
     file, out, saved = tmp_path / "cluster.yaml", tmp_path / "jobs", tmp_path / "plan.json"
-    words = ("--tokens", "1T", "--type", "p5en.48xlarge", *words)
+    words = ("--tokens", "1T", "--type", "p5en.48xlarge", "--set", "checkpoints_kept=3", *words)
     result = run(*words, "--write", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
     done = rendered(file.read_text(), out)
@@ -264,6 +264,10 @@ def test_a_written_file_renders_the_job_of_the_plan(
     each, _, share = batch.partition(" / ")
     assert 36 * 8 * int(each) // int(share or 1) * 8192 == plan.number("batch_tokens")
     assert f"model.tensor_model_parallel_size={plan.number('tensor_parallel'):g}" in job
+    # Without them, the recipe's own: 1,168,251 of Llama 3, over which its learning rate decays.
+    steps = round(1e12 / plan.number("batch_tokens"))
+    assert f'"train.train_iters={steps}" "scheduler.lr_decay_iters={steps}"' in job
+    assert '"checkpoint.most_recent_k=3"' in job
     again = ["render", str(file), "--workload", "megatron", "--plan", str(saved), "--set", "recipe=a_pretrain_config"]
     assert CliRunner().invoke(app, [*again, "--out", str(tmp_path / "again")]).exit_code == 0
     assert (tmp_path / "again/train/megatron.sbatch").read_text() == job

@@ -13,7 +13,7 @@ DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_p
 #: Settings of checkpoints.
 CHECKPOINTS = ("checkpoint_steps", "checkpoints_kept")
 #: Settings of each training with one of these frameworks.
-COMMON = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", *CHECKPOINTS, "gate")
+COMMON = ("nodes", "gpus", "image", "recipe", "data", *DEGREES, "batch_tokens", "steps", *CHECKPOINTS, "gate")
 #: Further settings of a layout.
 LAYOUT = ("layers", "virtual_stages", "micro_batch", "recompute", "sharding")
 _FINE_TUNES = re.compile("sft|peft|finetune")
@@ -42,6 +42,7 @@ class Framework:
         fp8: Options of FP8, or none if it has none.
         batch: Options of the sequences of a step, with `{batch}`, of those of a GPU, with `{each}`, and of those that
             a replica computes at once, with `{micro}`.
+        training: Options of the steps of the training, with `{steps}`, after which the learning rate has decayed too.
         any_batch: Whether a recipe has a batch that not every number of GPUs divides: without one of the plan, it is
             a sequence for each GPU.
         steps: Steps between two checkpoints by default, where the framework's own are too many; 0: its own.
@@ -62,6 +63,7 @@ class Framework:
     sequence: tuple[str, ...] = ()
     fp8: tuple[str, ...] = ()
     batch: tuple[str, ...] = ()
+    training: tuple[str, ...] = ()
     any_batch: bool = False
     steps: int = 0
 
@@ -81,6 +83,7 @@ class Framework:
         options += self.recompute if given.recompute == "full" else ()
         options += self.fp8 if given.precision == "fp8" else ()
         options += self.sequence if given.sequence is not None else ()
+        options += self.training if given.steps else ()
         steps = given.checkpoint_steps or self.steps
         options += [f"{self.interval}{steps}"] if steps else []
         options += self.data if given.data else ()
@@ -96,6 +99,7 @@ class Framework:
             "{sequence}": str(sequence),
             "{twice}": str(2 * sequence),
             "{field}": "seq_length" if _FINE_TUNES.search(given.recipe) else "sequence_length",
+            "{steps}": str(given.steps),
             "{data}": given.data,
             "{model}": given.model,
             "{run}": run,
@@ -159,6 +163,8 @@ MEGATRON_BRIDGE = Framework(
     sequence=("model.seq_length={sequence}", "dataset.{field}={sequence}"),
     fp8=("mixed_precision=bf16_with_fp8_current_scaling_mixed",),
     batch=("train.micro_batch_size={micro}", "train.global_batch_size={batch}"),
+    # Some recipes set the second for their own steps, such as kimi/kimi_k2.py (tag v0.4.2, read 2026-11-28).
+    training=("train.train_iters={steps}", "scheduler.lr_decay_iters={steps}"),
     any_batch=True,
 )
 #: https://github.com/AI-Hypercomputer/maxtext (commit e591f30), src/maxtext/configs/base.yml (read 2026-11-24): `ici`
@@ -185,6 +191,7 @@ MAX_TEXT = Framework(
     sequence=("max_target_length={sequence}",),
     fp8=("quantization=fp8",),
     batch=("per_device_batch_size={each}",),
+    training=("steps={steps}",),
     # Its own are 10,000.
     steps=500,
 )
@@ -198,6 +205,7 @@ TITAN = Framework(
     pipeline=("--training.local_batch_size={stages}",),
     sequence=("--training.seq_len={sequence}",),
     batch=("--training.local_batch_size=1", "--training.global_batch_size={batch}"),
+    training=("--training.steps={steps}",),
 )
 #: verl 0.9.1 on PyPI, verl/trainer/config/ppo_trainer.yaml (read 2026-11-26), which writes no checkpoints by default.
 VERL_TRAINER = Framework(

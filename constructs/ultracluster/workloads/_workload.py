@@ -32,6 +32,7 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "virtual_stages": "parts of a stage in the interleaved schedule",
         "micro_batch": "sequences that a replica computes at once",
         "batch_tokens": "tokens of a step",
+        "steps": "steps of the training, by default those of the recipe",
         "recompute": "activations that the backward pass computes again: full, or auto by the size of the model",
         "sharding": "state that replicas share: optimizer, or all with FSDP",
         "checkpoint_steps": "steps between two checkpoints",
@@ -151,6 +152,7 @@ class Settings:
         virtual_stages: Parts of a stage in the interleaved schedule. By default, one.
         micro_batch: Sequences that a replica computes at once. By default, that of the plan, or one.
         batch_tokens: Tokens of a step. By default, those of the plan.
+        steps: Steps of the training. By default, those of the recipe.
         sharding: State that replicas share.
         checkpoint_steps: Steps between two checkpoints. By default, those of the plan, or without a size of the model
             those of the framework.
@@ -187,6 +189,7 @@ class Settings:
     virtual_stages: int | None = None
     micro_batch: int | None = None
     batch_tokens: int | None = None
+    steps: int | None = None
     sharding: Literal["optimizer", "all"] = "optimizer"
     checkpoint_steps: int | None = None
     checkpoint_seconds: int | None = None
