@@ -3,6 +3,7 @@
 import pytest
 
 from support.clusterfile_data import GOOD, bent, problems
+from ultracluster.catalogue.ec2 import image_parameter
 from ultracluster.clusterfile import ClusterFile, loads, required_software, warnings
 from ultracluster.planning.capacity import BuiltImage, Image
 
@@ -76,6 +77,8 @@ def test_names_what_an_image_may_be(image: str, message: str) -> None:
         (f"{{id: {AMI}, driver: '535.1'}}", "p5en.48xlarge needs NVIDIA driver 550 or newer, and the image has 535.1"),
         (f"{{id: {AMI}, kernel: 6.17.0-1021-aws}}", "AWS has no Lustre client for the kernel 6.17.0-1021-aws"),
         (f"{{id: {AMI}, kernel: 7.1.0-1001}}", "AWS has no Lustre client for the kernel 7.1.0-1001"),
+        # The role of Image Builder is denied the parameters of a team.
+        ("/team/images/base", "the service-linked role of Image Builder reads parameters below /aws/service/ and"),
     ],
 )
 def test_refuses_a_parent_that_no_image_can_be_built_from(parent: str, message: str) -> None:
@@ -92,6 +95,11 @@ def test_refuses_a_parent_of_another_architecture_once() -> None:
 @pytest.mark.parametrize("kernel", ["6.8.0-1024-aws", "6.17.0-1020", "7.0.0-1099-aws"])
 def test_takes_a_parent_whose_kernel_has_a_lustre_client(kernel: str) -> None:
     assert load(with_image(f"{{build: {{parent: {{id: {AMI}, kernel: {kernel}}}}}}}")).built_images
+
+
+@pytest.mark.parametrize("parameter", ["/imagebuilder/base", image_parameter("dlami", "x86_64")])
+def test_takes_a_parent_in_a_parameter_that_image_builder_reads(parameter: str) -> None:
+    assert load(with_image(f"{{build: {{parent: {parameter}}}}}")).built_images
 
 
 def test_refuses_two_parents_for_one_architecture() -> None:

@@ -107,6 +107,21 @@ def test_uses_a_given_parent(stack: cdk.Stack) -> None:
     assert properties(stack, "ImagePipeline")[0]["Schedule"]["ScheduleExpression"] == "cron(0 0 ? * sun *)"
 
 
+def test_refuses_a_parent_whose_text_differs_between_syntheses(stack: cdk.Stack) -> None:
+    # The name of the recipe and the id of the image have a hash of it.
+    given = cdk.CfnParameter(stack, "Parent").value_as_string
+    for parent in (ec2.MachineImage.from_ssm_parameter("/imagebuilder/base"), compute.Image(id=given)):
+        with pytest.raises(ValueError, match=r"parent must be known at synthesis.*got a token \[argument-token\]"):
+            build(cdk.Stack(), parent=parent)
+
+
+def test_refuses_a_parent_that_the_role_of_image_builder_cannot_read(stack: cdk.Stack) -> None:
+    build(stack, parent=compute.Image(parameter="/imagebuilder/base"))
+    assert properties(stack, "ImageRecipe")[0]["ParentImage"] == "ssm:/imagebuilder/base"
+    with pytest.raises(ValueError, match=r"Image Builder reads parameters below .* only, got /team/base"):
+        build(cdk.Stack(), parent=compute.Image(parameter="/team/base"))
+
+
 def test_without_a_schedule_nothing_is_built_by_itself(stack: cdk.Stack) -> None:
     build(stack)
     assert "Schedule" not in properties(stack, "ImagePipeline")[0]

@@ -20,8 +20,8 @@ from ultracluster.compute._arguments import IMAGE, Errors, read_image
 from ultracluster.compute._image_builds import build_at_deployment, builder_role, log_group_name
 from ultracluster.compute._template_checks import check_groups
 from ultracluster.planning import arn_problem, as_list, checked, checked_except, checked_method, text_problem
-from ultracluster.planning.capacity import VERSION, Image
-from ultracluster.rules import Refusal, error
+from ultracluster.planning.capacity import VERSION, Image, check_parent_name
+from ultracluster.rules import TOKEN, Refusal, error
 
 # Components and recipes are immutable: new content has a new name, so that an update creates a new one. See
 # https://docs.aws.amazon.com/imagebuilder/latest/userguide/what-is-image-builder.html (read 2026-11-21)
@@ -88,8 +88,9 @@ class ImagePipeline(_Base):
         slurm_version: Slurm release of the cluster; Pyxis is built for it alone. Default: 25.11.
         subnet: Subnet of the builds: private, with access over HTTPS to AWS, GitHub, NVIDIA's and Ubuntu's packages.
         security_groups: One group, or several, of the builder instances; they need no inbound rule.
-        parent: Parent image of the same architecture. Default: the newest Deep Learning Base OSS NVIDIA Driver GPU AMI
-            for Ubuntu 24.04 at each build.
+        parent: Parent image of the same architecture: its id, or a parameter below `/imagebuilder/` or `/aws/service/`,
+            but no token. Default: the newest Deep Learning Base OSS NVIDIA Driver GPU AMI for Ubuntu 24.04 at each
+            build.
         schedule: Schedule of builds, such as `cron(0 0 ? * sun *)` in UTC. Default: none.
         root_volume_gib: Size of the image's volume in GiB. Default: 100.
         driver_below: Driver from which on an image is refused, such as `595` for GB200 nodes that communicate over EFA.
@@ -97,7 +98,7 @@ class ImagePipeline(_Base):
 
     Raises:
         ValueError: If an argument has a wrong type, AWS has no installer for the Slurm release, the parent is of
-            another architecture, or subnet and security groups are in different VPCs.
+            another architecture or cannot be read, or subnet and security groups are in different VPCs.
     """
 
     @checked_except("parent")
@@ -133,6 +134,10 @@ class ImagePipeline(_Base):
             errors.messages += text_problem("driver_below", driver_below, VERSION, "a version such as 595")
         if base.known_architecture not in (None, architecture):
             errors.messages.append(IMAGE(f"parent must be for {architecture}, got one for {base.known_architecture}"))
+        errors.messages += map(IMAGE, check_parent_name(base))
+        # A part of names that have a hash of it: a token has another text at each synthesis.
+        if not _is_known(base.id or ""):
+            errors.messages.append(TOKEN("parent must be known at synthesis, such as ami-..., got a token"))
         errors.check(self)
         self._architecture = architecture
         self._label = f"{cdk.Names.unique_resource_name(self, max_length=60, separator='-')}-{architecture}"

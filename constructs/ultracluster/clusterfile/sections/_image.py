@@ -91,8 +91,9 @@ class Build(Section):
 
     parent: ExistingImage | None = Field(
         default=None,
-        description="Image to build from, with Ubuntu 24.04, NVIDIA driver and Lustre client. Default: AWS's newest "
-        "Deep Learning Base OSS NVIDIA Driver GPU AMI when the image is built.",
+        description="Image to build from, with Ubuntu 24.04, NVIDIA driver and Lustre client: its id, or a parameter "
+        "below `/imagebuilder/` or `/aws/service/`. Default: AWS's newest Deep Learning Base OSS NVIDIA Driver GPU AMI "
+        "when the image is built.",
     )
 
 

@@ -11,6 +11,7 @@ from ultracluster.planning.capacity._image import Image as Image
 from ultracluster.planning.capacity._image import built_image_parameter as built_image_parameter
 from ultracluster.planning.capacity._image import check_image as check_image
 from ultracluster.planning.capacity._image import check_parent as check_parent
+from ultracluster.planning.capacity._image import check_parent_name as check_parent_name
 from ultracluster.planning.capacity._image import is_older as is_older
 from ultracluster.planning.capacity._placement import PLACEMENT as PLACEMENT
 from ultracluster.planning.capacity._placement import STRATEGIES as STRATEGIES

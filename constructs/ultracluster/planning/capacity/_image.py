@@ -13,6 +13,9 @@ _AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/using-systems-manager-parameters.html (read 2026-11-27)
 _AT_LAUNCH = "resolve:ssm:"
 _PARAMETER = re.compile(r"(/[A-Za-z0-9_.-]{1,200}){1,15}", re.ASCII)
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSServiceRoleForImageBuilder.html: version 27 (read
+# 2026-11-28)
+_READ_BY_IMAGE_BUILDER = ("/aws/service/", "/imagebuilder/")
 #: A version of software, such as `1.44.0` or `2.26.2-1`.
 VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
 #: A kernel of AWS's for Ubuntu, such as `7.0.0-1014-aws`.
@@ -106,7 +109,7 @@ def built_image_parameter(cluster: str, architecture: Architecture) -> str:
 
 def check_parent(parent: Image, record: InstanceType) -> list[str]:
     """Return reasons why an image for a type cannot be built from a parent; empty if none is known."""
-    problems = check_image(parent, record)
+    problems = [*check_image(parent, record), *check_parent_name(parent)]
     kernel = KERNEL.fullmatch(parent.kernel or "")
     if kernel is None:
         return problems
@@ -120,6 +123,16 @@ def check_parent(parent: Image, record: InstanceType) -> list[str]:
             f"AWS has no Lustre client for the kernel {parent.kernel} of Ubuntu 24.04; use a parent with {known}"
         )
     return problems
+
+
+def check_parent_name(parent: Image) -> list[str]:
+    """Return the error of a parent in a parameter that Image Builder cannot read."""
+    if parent.parameter is None or parent.parameter.startswith(_READ_BY_IMAGE_BUILDER):
+        return []
+    return [
+        f"the service-linked role of Image Builder reads parameters below {' and '.join(_READ_BY_IMAGE_BUILDER)} only, "
+        f"got {parent.parameter}; write the image into one below /imagebuilder/, or name it by its id"
+    ]
 
 
 def check_image(image: Image, record: InstanceType) -> list[str]:
