@@ -161,8 +161,32 @@ def test_a_chosen_layout_divides_heads_layers_and_experts(
 def test_layers_that_no_number_of_stages_divides_have_uneven_stages() -> None:
     model = Model.of(405e9, layers=127)
     plan = plan_training(model, tokens=1e12, instance_type="p5.48xlarge", nodes=2048)
-    assert (plan.number("pipeline_parallel"), plan.number("virtual_stages")) == (12, 1)
-    assert "127 layers are not a multiple of 12 stages" in plan.notes[0]
+    assert (plan.number("pipeline_parallel"), plan.number("virtual_stages")) == (8, 1)
+    assert "127 layers are not a multiple of 8 stages" in plan.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "nodes", "sequence"),
+    [(8e9, 200, 4096), (8e9, 200, 8192), (8e9, 256, 4096), (405e9, 100, 4096), (405e9, 250, 8192)],
+)
+def test_an_interleaved_schedule_has_a_micro_batch_for_each_stage_in_each_round(
+    parameters: float, nodes: int, sequence: int
+) -> None:
+    """Megatron ends with an error otherwise: forward_backward_pipelining_with_interleaving, core_v0.17.1."""
+    plan = plan_training(
+        Model.of(parameters), tokens=1e12, instance_type="p6-b200.48xlarge", nodes=nodes, sequence=sequence
+    )
+    names = ("pipeline_parallel", "virtual_stages", "data_parallel", "micro_batch", "batch_tokens")
+    stages, virtual, data, micro, tokens = (int(plan.number(name)) for name in names)
+    assert tokens % (data * micro * sequence) == 0
+    assert virtual == 1 or tokens // (data * micro * sequence) % stages == 0
+
+
+def test_an_interleaved_schedule_for_too_few_micro_batches_is_refused() -> None:
+    layout = Layout(tensor=8, pipeline=16, virtual=8)
+    few = {"batch_tokens": 2**20, "layout": layout, "instance_type": "p5.48xlarge", "nodes": 2048}
+    with pytest.raises(ValueError, match=r"128 sequences has fewer micro-batches than the 16 stages .* 128 replicas"):
+        plan_training(LLAMA, tokens=1e12, **few)  # type: ignore[arg-type]  # of several types
 
 
 def test_a_mixture_of_experts_uses_expert_parallelism() -> None:

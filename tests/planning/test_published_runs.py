@@ -7,6 +7,7 @@ import pytest
 from support.published_runs import OUTSIDE, RUNS, Run, predicted
 from ultracluster.planning.workload import Assumptions
 from ultracluster.planning.workload._failures import interruptions
+from ultracluster.planning.workload._layout import memory_per_gpu, usable_memory
 
 RUN = {run.name: run for run in RUNS}
 HOUR = 3600
@@ -20,6 +21,13 @@ def test_throughput_of_a_published_run_is_predicted_within_ten_percent(run: Run)
 @pytest.mark.parametrize("run", OUTSIDE, ids=lambda run: run.name)
 def test_runs_listed_as_missed_are_missed_by_a_tenth_to_four_tenths(run: Run) -> None:
     assert 1.1 < predicted(run) / run.tokens_per_second < 1.4
+
+
+def test_a_published_layout_without_virtual_stages_fits() -> None:
+    """DeepSeek-V3 ran so on B200; the first stage of 1F1B holds one micro-batch for each stage, and no more."""
+    run = next(run for run in OUTSIDE if run.layout.pipeline == 16)
+    assert run.layout.virtual == 1
+    assert memory_per_gpu(run.model, run.layout, run.sequence) < usable_memory(run.machine, Assumptions())
 
 
 def test_the_mean_error_is_half_of_the_bound() -> None:

@@ -27,7 +27,7 @@ class Layout:
         expert: GPUs that share the experts of a layer.
         data: Replicas; `tensor * pipeline * context * data` GPUs in all.
         micro_batch: Sequences that a replica computes at once.
-        virtual: Parts of a stage in the interleaved schedule.
+        virtual: Parts of a stage in the interleaved schedule, whose micro-batches are a multiple of the stages.
         recompute: Whether the backward pass computes all activations again.
         sharded: Whether replicas share weights and gradients too (FSDP, ZeRO-3), and not the optimizer alone.
     """
@@ -61,15 +61,21 @@ class Layout:
         data = min(gpus // replica, max(1, batch // self.micro_batch)) // step * step
         if not data:
             return None
+        virtual = self.virtual if round(batch / (data * self.micro_batch)) >= self.pipeline else 1
         # Written out: `replace` takes half of the time of a sweep.
         return Layout(
             tensor=self.tensor, pipeline=self.pipeline, context=self.context, expert=self.expert, data=data,
-            micro_batch=self.micro_batch, virtual=self.virtual, recompute=self.recompute, sharded=self.sharded,
+            micro_batch=self.micro_batch, virtual=virtual, recompute=self.recompute, sharded=self.sharded,
         )  # fmt: skip
 
     def micro_batches(self, batch: int) -> int:
-        """Return the micro-batches of a replica in a step of about this many sequences."""
-        return max(1, round(batch / (self.data * self.micro_batch)))
+        """Return the micro-batches of a replica in a step of about this many sequences.
+
+        See: https://github.com/NVIDIA/Megatron-LM, megatron/core/pipeline_parallel/schedules.py (core_v0.17.1, read
+        2026-11-28), which refuses a rest of a round.
+        """
+        whole = self.pipeline if self.virtual > 1 else 1
+        return max(1, round(batch / (self.data * self.micro_batch * whole))) * whole
 
     def __str__(self) -> str:
         """Return the degrees in one line."""
@@ -104,9 +110,9 @@ def memory_per_gpu(model: Model, layout: Layout, sequence: int) -> float:
     if layout.sharded:  # two layers are gathered at a time
         state += 2 * WEIGHTS * (dense + experts) / max(1, model.layers // layout.pipeline)
     tokens = layout.micro_batch * sequence / layout.context
-    in_flight = model.layers * (1 + (layout.pipeline - 1) / (layout.pipeline * layout.virtual))
-    if layout.pipeline == 1:
-        in_flight = model.layers
+    # The interleaved schedule alone holds more: https://arxiv.org/abs/2205.05198, section 4.2.3 (read 2026-11-28)
+    more = (layout.pipeline - 1) / (layout.pipeline * layout.virtual) if layout.virtual > 1 else 0
+    in_flight = model.layers * (1 + more)
     routing = 1 + model.experts_per_token * model.feed_forward / (4 * model.hidden) if model.experts else 1
     of_layer = tokens * model.hidden / layout.tensor
     if layout.recompute:

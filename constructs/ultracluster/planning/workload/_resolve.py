@@ -211,6 +211,11 @@ def _given_layout(job: Job, layout: Layout, gpus: int) -> Layout:
             f"tensor parallelism of {layout.tensor} does not divide the {job.model.heads} attention heads, "
             f"{job.model.heads % layout.tensor} of which remain"
         )
+    if layout.virtual > 1 and layout.micro_batch * layout.data * layout.pipeline > job.batch:
+        problems.append(
+            f"a step of {job.batch:,} sequences has fewer micro-batches than the {layout.pipeline} stages for each of "
+            f"{layout.data:,} replicas, which the interleaved schedule needs; use no virtual stages, or a larger batch"
+        )
     # The reserve is for layouts that the planner chooses.
     need, room = job.memory(layout), job.machine.memory
     if need > room:

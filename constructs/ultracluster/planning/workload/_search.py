@@ -111,7 +111,7 @@ def _variants(job: Job, degrees: Layout, gpus: int) -> Iterator[Layout]:
     parts = [part for part in range(1, 9) if layers % part == 0 and part <= max(1, layers // 2)]
     virtual = parts[-1] if degrees.pipeline > 1 else 1
     for expert in [e for e in _EXPERTS if e <= model.experts and model.experts % e == 0] or [1]:
-        layout = replace(degrees, expert=expert).with_data(gpus, job.batch)
+        layout = replace(degrees, expert=expert, virtual=virtual).with_data(gpus, job.batch)
         if layout is None:
             continue
         each = job.batch // layout.data
@@ -119,7 +119,7 @@ def _variants(job: Job, degrees: Layout, gpus: int) -> Iterator[Layout]:
             if micro > max(1, each):
                 break
             for recompute in (False, True):
-                variant = replace(layout, expert=expert, micro_batch=micro, virtual=virtual, recompute=recompute)
+                variant = replace(layout, micro_batch=micro, recompute=recompute)
                 yield variant
                 if job.fsdp and layout.pipeline == 1 and 1 < layout.data * layout.context <= _MOST_SHARDED:
                     yield replace(variant, sharded=True)
