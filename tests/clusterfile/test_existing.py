@@ -42,6 +42,7 @@ def test_efa_does_not_reach_another_16() -> None:
 def test_efa_does_not_leave_a_vpc() -> None:
     (message,) = problems(existing(", efa: true", network=""))
     assert "existing.efa: the cluster makes a VPC of its own, and EFA does not leave a VPC" in message
+    assert "write adopt instead of existing" in message
     assert "another VPC" in warned(loads(existing(network=""), "c.yaml"))["existing-lustre"]
 
 

@@ -48,7 +48,7 @@ ExistingLustre = TypedDict(
 )
 
 
-#: A file system that an earlier deployment of this cluster retained.
+#: A file system that an earlier deployment of this cluster retained, or that was restored from a backup.
 AdoptedLustre = TypedDict(
     "AdoptedLustre",
     {

@@ -181,7 +181,8 @@ def _check_reach(draft: Draft, lustre: Lustre) -> Iterator[Problem]:
         if existing.efa:
             message = (
                 "the cluster makes a VPC of its own, and EFA does not leave a VPC; name that of the file system, "
-                f"network: {{existing: {{vpc: vpc-..., subnet: subnet-...}}}}, or {remedy}"
+                "network: {existing: {vpc: vpc-..., subnet: subnet-...}}, write adopt instead of existing for one that "
+                f"was restored into the subnet of the nodes, or {remedy}"
             )
             yield _REACH((*_PATH, "existing", "efa"), message)
         return

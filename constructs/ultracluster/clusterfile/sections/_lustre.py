@@ -175,7 +175,7 @@ class ExistingLustre(Section):
 
 
 class AdoptedLustre(Section):
-    """A file system that an earlier deployment of this cluster retained."""
+    """A file system that an earlier deployment of this cluster retained, or that was restored from a backup."""
 
     id: t.FileSystemId = Field(description="Its id.")
     mount_name: MountName = Field(description="LustreMountName in `aws fsx describe-file-systems`.")
@@ -270,8 +270,8 @@ class Lustre(Section):
     existing: ExistingLustre | None = Field(default=None, description="An existing file system, instead of a new one.")
     adopt: AdoptedLustre | None = Field(
         default=None,
-        description="The file system that an earlier deployment retained, used instead of a new one. The network is "
-        "the one of that deployment; the other keys describe the file system as before.",
+        description="A file system in the subnet of the nodes, used instead of a new one: an earlier deployment "
+        "retained it, or it was restored from a backup. The other keys describe it as before.",
     )
     data_repository_associations: dict[LinkPath, Link] = Field(
         default={},
