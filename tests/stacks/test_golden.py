@@ -185,10 +185,11 @@ def test_the_stacks_keep_their_logical_ids_in_a_stage() -> None:
     ("keys", "names"),
     [
         ("", set()),
-        ("data-repository-associations: {/data: {bucket: tokens, import: [NEW]}}, ", {"Import"}),
+        ("data-repository-associations: {/data: {bucket: tokens, import: [NEW]}}, ", {"ImportLags"}),
+        ("data-repository-associations: {/data: {bucket: tokens, export: [NEW]}}, ", {"ExportFails", "ExportLags"}),
         # It keeps associations that its file does not name.
         ("adopt: {id: fs-0123456789abcdef0, mount-name: abcdefgh, security-group: sg-0123456789abcdef0}, ",
-         {"Export", "Import"}),
+         {"ExportLags", "ImportLags"}),
     ],
 )  # fmt: skip
 def test_queues_of_exports_and_imports_have_an_alarm_where_there_may_be_some(keys: str, names: set[str]) -> None:
@@ -196,5 +197,5 @@ def test_queues_of_exports_and_imports_have_an_alarm_where_there_may_be_some(key
     linked = text.replace("lustre: {", f"lustre: {{{keys}", 1)
     assert (linked != text) == bool(keys)
     template = templates(clusterfile.loads(linked, "llama.yaml"))["llama-Observability"]
-    alarms = [name for name in template["Resources"] if name.startswith("LustreAlarms")]
-    assert {name.removeprefix("LustreAlarms").partition("Lags")[0] for name in alarms if "Lags" in name} == names
+    alarms = [name.removeprefix("LustreAlarms")[:-8] for name in template["Resources"] if "LustreAlarms" in name]
+    assert {name for name in alarms if name.startswith(("Export", "Import"))} == names

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -110,6 +111,38 @@ def test_fsx_logs_where_fsx_may(stack: cdk.Stack, template: Callable[[], Templat
     template().has_resource_properties(
         "AWS::Logs::LogGroup", {"LogGroupName": Match.string_like_regexp(r"^/aws/fsx/lustre/[A-Za-z0-9_-]+$")}
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "counted"),
+    [
+        ("Failed to export file because access was denied to S3 object with key a in S3 bucket b.", True),
+        ("Failed to export file because the local file path size exceeds the maximum object key length", True),
+        ("Failed to export file because the file size exceeds the maximum supported S3 objects size.", True),
+        (
+            "Failed to export file for S3 object with key a in S3 bucket b because the bucket's KMS key was not found",
+            True,
+        ),
+        ("Automatic export encountered an internal error while exporting a file system object", True),
+        # It is exported when it is closed.
+        ("Failed to export file because it is being used by another process.", False),
+        ("Export skipped: local file does not belong to a data repository linked file system path.", False),
+        ("Failed to import S3 object with key a because it was not found in S3 bucket b.", False),
+    ],
+)
+def test_exports_that_fail_are_counted(
+    message: str, counted: bool, stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    lustre = make_lustre(stack)
+    (count,) = template().find_resources("AWS::Logs::MetricFilter").values()
+    # `?"TERM"` of a filter pattern: one of the terms is in the event. Messages are those of
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/data-repo-event-logs.html (read 2026-11-28).
+    terms = re.findall(r'\?"([^"]+)"', count["Properties"]["FilterPattern"])
+    assert any(term in message for term in terms) == counted
+    metric = lustre.metrics.metric_export_failures()
+    assert metric is not None
+    (transformation,) = count["Properties"]["MetricTransformations"]
+    assert transformation["MetricName"] == stack.resolve(metric.metric_name)
 
 
 def test_a_key_handed_in_encrypts_the_file_system(stack: cdk.Stack, template: Callable[[], Template]) -> None:

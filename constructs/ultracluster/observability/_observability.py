@@ -119,14 +119,16 @@ def _storage_alarms(scope: Construct, cluster: ClusterFile, storage: Storage, to
         section = cluster.storage.lustre
         links = section.data_repository_associations.values() if section else ()
         idle = {
+            "ExportFails": not any(link.export for link in links),
             "ExportLags": not any(link.export for link in links),
             "ImportLags": not any(link.import_ for link in links),
         }
         # An adopted file system keeps the associations that it had, which the file does not name.
         adopted = section is not None and section.adopt is not None
-        storage.lustre.alarms.add_all(
+        alarms = storage.lustre.alarms
+        alarms.add_all(
             topic,
-            leave_out=[name for name in idle if idle[name] and not adopted],
+            leave_out=[name for name in alarms.names if idle.get(name) and not adopted],
             scope=Construct(scope, "LustreAlarms"),
         )
     if storage.home is not None:

@@ -32,6 +32,7 @@ from ultracluster.rules import Message, Refusal, Rule, error, shared
 from ultracluster.security import check_same_region, readable
 from ultracluster.storage._interfaces import ILustreFileSystem
 from ultracluster.storage.lustre._base import Lustre
+from ultracluster.storage.lustre._export_failures import count_export_failures
 from ultracluster.storage.lustre._metrics import LustreMetrics
 
 _MAINTENANCE = error("lustre-maintenance", "The weekly maintenance begins at a minute of a weekday, in UTC.")
@@ -149,7 +150,12 @@ class LustreFileSystem(Lustre):
         self.mount_name = self._resource.attr_lustre_mount_name
         self.dns_name = self._resource.attr_dns_name
         self.efa, self.relatime = spec.efa, relatime
-        metrics = LustreMetrics(self._resource.ref, self, metadata_iops=spec.metadata_iops_given)
+        metrics = LustreMetrics(
+            self._resource.ref,
+            self,
+            metadata_iops=spec.metadata_iops_given,
+            export_failures=count_export_failures(self, log_group, self._resource.ref),
+        )
         self._set(self._resource.ref, metrics, group, vpc, subnet, key)
 
     @staticmethod

@@ -80,6 +80,8 @@ class LustreMetrics(AssociationMetrics):
         owner: The file system, whose Region and account the metrics have. Default: those of their stack.
         metadata_iops: Metadata IOPS, included or provisioned. Without them there is no metric of their utilization. By
             default, not known.
+        export_failures: Creates the metric of files that FSx could not export, which its log shows. By default, not
+            known.
 
     See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html (read 2026-11-21)
     """
@@ -87,10 +89,16 @@ class LustreMetrics(AssociationMetrics):
     minutes = 1
 
     def __init__(
-        self, file_system_id: str, owner: cdk.IResource | None = None, *, metadata_iops: int | None = None
+        self,
+        file_system_id: str,
+        owner: cdk.IResource | None = None,
+        *,
+        metadata_iops: int | None = None,
+        export_failures: Callable[[], cloudwatch.Metric] | None = None,
     ) -> None:
         super().__init__(file_system_id, owner)
         self._metadata_iops = metadata_iops
+        self._export_failures = export_failures
 
     def metric_free_capacity(self) -> cloudwatch.IMetric:
         """Free bytes of the fullest storage target."""
@@ -139,6 +147,10 @@ class LustreMetrics(AssociationMetrics):
         busiest = "MAX([" + ", ".join(f"r{target} + w{target}" for target in targets) + "])"
         percent = f"100 * {busiest} / PERIOD(r0) / {self._metadata_iops / servers:g}"
         return self._expression(percent, "metadata IOPS percent, busiest target", **metrics)
+
+    def metric_export_failures(self) -> cloudwatch.Metric | None:
+        """Files that FSx could not export to S3; None if the log of the file system is not known."""
+        return None if self._export_failures is None else self._export_failures()
 
     def metric_read_bytes(self) -> cloudwatch.Metric:
         """Bytes that clients read per minute."""
@@ -210,4 +222,17 @@ class LustreMetrics(AssociationMetrics):
                 "denies FSx",
             ),
             "ImportLags": super().alarm_definitions()["ImportLags"],
+            **(
+                {}
+                if self._export_failures is None
+                else {
+                    "ExportFails": self._alarm(
+                        self._export_failures,
+                        0,
+                        1,
+                        "FSx could not export files of the Lustre file system: they are not in S3. Its log group has "
+                        "their keys and the reason: docs/guides/storage.md#when-data-can-be-lost",
+                    )
+                }
+            ),
         }
