@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.held_out_runs import HELD_OUT
 from support.published_runs import OUTSIDE, RUNS, Run, predicted
 from ultracluster.planning.workload import Assumptions
 from ultracluster.planning.workload._failures import interruptions
@@ -28,6 +29,17 @@ def test_a_published_layout_without_virtual_stages_fits() -> None:
     run = next(run for run in OUTSIDE if run.layout.pipeline == 16)
     assert run.layout.virtual == 1
     assert memory_per_gpu(run.model, run.layout, run.sequence) < usable_memory(run.machine, Assumptions())
+
+
+@pytest.mark.parametrize("run", HELD_OUT, ids=lambda run: run.name)
+def test_held_out_runs_are_predicted_with_the_errors_of_the_guide(run: Run) -> None:
+    error = predicted(run) / run.tokens_per_second - 1
+    if "torchtitan" in run.name:
+        assert 1 / 0.8 < 1 + error < 1 / 0.7
+    elif run.model.experts:
+        assert 0.66 < 1 + error < 1.34
+    else:
+        assert abs(error) < 0.12
 
 
 def test_the_mean_error_is_half_of_the_bound() -> None:

@@ -241,7 +241,7 @@ RUNS = (
     ),
 )  # fmt: skip
 
-#: Published too, and predicted too high: MoE on B200 behind x86 hosts, and FSDP over two NVLink domains.
+#: Published too, and predicted too high: MoE on B200 behind x86 hosts in 2025, and FSDP over two NVLink domains.
 OUTSIDE = (
     _bridge(
         "DeepSeek-V3", DEEPSEEK_V3, B200, Layout(pipeline=16, expert=8, data=16), 2048, 2139, sequence=4096

@@ -103,10 +103,10 @@ def _work(sheet: Sheet, result: Resolved, inputs: Inputs, goodputs: tuple[float,
             f"an MFU of {result.mfu:.3g} is {result.mfu / result.predicted:.2f} times the predicted "
             f"{result.predicted:.3g}: published runs on this type are below it"
         )
-    if model.experts and not record.ultraservers:
+    if model.experts:
         sheet.notes.append(
             "MFU of mixtures of experts varies with software: "
-            "published figures on B200 are 22 to 25 % below the prediction"
+            "published figures on B200, B300 and GB200 are 25 % below to 51 % above the prediction"
         )
     stages = result.layout.pipeline
     if layers_of_stage(model, stages) is None:
