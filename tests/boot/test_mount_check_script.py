@@ -101,6 +101,34 @@ def test_every_check_is_as_good_as_the_first(node: Node) -> None:
     works(node)
 
 
+def test_the_client_is_tuned_again_when_a_file_system_has_grown(node: Node) -> None:
+    """The kernel gives 8 requests in flight to the device of a new target, and tuning after the mount gave 32."""
+
+    def targets(kind: str, count: int) -> None:
+        for number in range(count):
+            node.file(f"/sys/fs/lustre/{kind}/fsx-{number:04x}-{kind}-ffff9d0a/max_rpcs_in_flight", "8\n")
+
+    def restarts() -> int:
+        return len([call for call in node.calls("systemctl") if "try-restart" in call])
+
+    works(node)
+    targets("osc", 4)
+    targets("mdc", 1)
+    # It was mounted just now, which tunes it.
+    (node.root / RUN / "targets").unlink()
+    works(node)
+    works(node)
+    assert restarts() == 0
+    targets("osc", 8)
+    works(node)
+    works(node)
+    assert node.calls("systemctl")[-1] == "systemctl try-restart --no-block ultracluster-lustre-tuning@*.service"
+    assert restarts() == 1
+    targets("mdc", 2)
+    works(node)
+    assert restarts() == 2
+
+
 def test_the_metrics_are_replaced_as_a_whole(node: Node) -> None:
     works(node)
     held = (node.root / METRICS.removeprefix("/")).open()

@@ -27,17 +27,16 @@ metrics=$root/var/lib/node_exporter/textfile_collector
 # A read of this file is what has to go over EFA: as many requests of 1 MiB, past the cache. Its directory is root's,
 # because the file system is everybody's: a user could else put a directory in its place, and drain all nodes.
 folder=.ultracluster
-probe="efa-probe"
-reads=4
+probe="efa-probe" reads=4
 list=$root/etc/ultracluster/mounts
 exports=$root/etc/ultracluster/exports
-limit=5
-first=120
+limit=5 first=120
 # shellcheck disable=SC2034 # status.sh reads them
 script=mount-check result=$health/mounts code=1
 
 #INCLUDE status.sh
 #INCLUDE open-directory.sh
+#INCLUDE tune-targets.sh
 
 read_arguments() {
     while [ $# -gt 0 ]; do
@@ -292,6 +291,7 @@ main() {
     fi
     # When, for health-check.sh.
     uptime >"$run/checked"
+    tune_new_targets "$root" "$run"
     write_metrics || log "no metrics" >&2
     [ -z "$reason" ] || fail "$reason"
     state "ok${notes:+: $notes}"
