@@ -8,9 +8,9 @@ export TZ=UTC SLURM_TIME_FORMAT=standard
 # Print the nodes that are not drained; fail if Slurm has no such nodes. sinfo prints `inval` for a node that lacks a GPU,
 # drained or not.
 undrained() {
-  local nodes
-  nodes=$(scontrol --oneliner show node "$NODES") || return
-  sed -nE '/ State=[^ ]*[+]DRAIN([+*]| |$)/! s/^NodeName=([^ ]+) .* State=([^ ]+).*/\1 is \2/p' <<<"$nodes"
+  local records
+  records=$(scontrol --oneliner show node "$NODES") || return
+  sed -nE '/ State=[^ ]*[+]DRAIN([+*]| |$)/! s/^NodeName=([^ ]+) .* State=([^ ]+).*/\1 is \2/p' <<<"$records"
 }
 
 failed=0
