@@ -122,6 +122,20 @@ def test_refuses_a_parent_that_the_role_of_image_builder_cannot_read(stack: cdk.
         build(cdk.Stack(), parent=compute.Image(parameter="/team/base"))
 
 
+def test_the_output_of_a_build_that_fails_outlives_the_rollback(stack: cdk.Stack) -> None:
+    build(stack).add_image()
+    (image,) = properties(stack, "Image")
+    # CloudFormation deletes the log groups of the stack. Image Builder's own default is that of the image.
+    assert "LoggingConfiguration" not in image
+    policies = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
+    (statements,) = (
+        statements for policy in policies if "ssmmessages" in str(statements := policy["Properties"]["PolicyDocument"])
+    )
+    (statement,) = (statement for statement in statements["Statement"] if "logs:PutLogEvents" in statement["Action"])
+    assert statement["Action"] == ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"]
+    assert statement["Resource"]["Fn::Join"][1][-1].endswith(":log-group:/aws/imagebuilder/*")
+
+
 def test_without_a_schedule_nothing_is_built_by_itself(stack: cdk.Stack) -> None:
     build(stack)
     assert "Schedule" not in properties(stack, "ImagePipeline")[0]

@@ -48,33 +48,38 @@ def log_group_name(label: str) -> str:
     return f"/aws/imagebuilder/{label}"
 
 
-def builder_role(scope: Construct, *, log_group: str, components: Sequence[l1.CfnComponent]) -> iam.Role:
+def builder_role(scope: Construct, *, components: Sequence[l1.CfnComponent]) -> iam.Role:
     """Create the role of builder instances."""
     role, stack = iam.Role(scope, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com")), cdk.Stack.of(scope)
     logs = stack.format_arn(
-        service="logs", resource="log-group", resource_name=log_group, arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME
+        service="logs",
+        resource="log-group",
+        resource_name=log_group_name("*"),
+        arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME,
     )
     # Image Builder downloads its own program, which runs the components.
     program = f"arn:{stack.partition}:s3:::ec2imagebuilder*"
     _allow(role, *_SYSTEMS_MANAGER, resources=["*"])
     _allow(role, "imagebuilder:GetComponent", resources=[component.attr_arn for component in components])
-    _allow(role, "logs:CreateLogStream", "logs:PutLogEvents", resources=[logs, f"{logs}:*"])
+    _allow(role, "logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents", resources=[logs])
     _allow(role, "s3:GetObject", resources=[program])
     reason = (
         "Systems Manager's actions for an instance have no resource-level permission, AWS names the buckets of Image "
-        "Builder, and Image Builder names log streams"
+        "Builder, and Image Builder names log groups"
     )
-    acknowledge_wildcards(role, ["*", program, f"{logs}:*"], reason)
+    acknowledge_wildcards(role, ["*", program, logs], reason)
     return role
 
 
-def build_at_deployment(
-    scope: Construct, *, digest: str, recipe: str, infrastructure: str, log_group: str, label: str
-) -> l1.CfnImage:
+def build_at_deployment(scope: Construct, *, digest: str, recipe: str, infrastructure: str, label: str) -> l1.CfnImage:
     """Create an image, which CloudFormation builds and waits for, and the policy that deletes old ones.
 
     Another digest is another resource: CloudFormation builds it before it removes the old one from the stack. The old
     image is retained, because nodes run from it and launch from it until their own stack is updated.
+
+    The output of the build is in the log group that Image Builder creates, `/aws/imagebuilder/` and the name of the
+    recipe. A log group of the stack would be deleted with it when the build fails in the first deployment. See
+    https://docs.aws.amazon.com/imagebuilder/latest/userguide/monitor-cwlogs.html (read 2026-11-28)
     """
     image = l1.CfnImage(
         scope,
@@ -82,7 +87,6 @@ def build_at_deployment(
         image_recipe_arn=recipe,
         infrastructure_configuration_arn=infrastructure,
         enhanced_image_metadata_enabled=True,
-        logging_configuration=l1.CfnImage.ImageLoggingConfigurationProperty(log_group_name=log_group),
         tags={PIPELINE_TAG: label},
     )
     image.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)

@@ -179,7 +179,7 @@ class ImagePipeline(_Base):
                 )
             ],
         )
-        #: Logs of the builds.
+        #: Logs of the builds that are started by hand or by the schedule.
         self.log_group: logs.ILogGroup = logs.LogGroup(
             self,
             "LogGroup",
@@ -187,7 +187,7 @@ class ImagePipeline(_Base):
             retention=logs.RetentionDays.THREE_MONTHS,
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
-        role = builder_role(self, log_group=log_group_name(self._label), components=components)
+        role = builder_role(self, components=components)
         self._infrastructure = l1.CfnInfrastructureConfiguration(
             self,
             "Infrastructure",
@@ -235,7 +235,6 @@ class ImagePipeline(_Base):
             digest=self._content,
             recipe=self._recipe.attr_arn,
             infrastructure=self._infrastructure.attr_arn,
-            log_group=self.log_group.log_group_name,
             label=self._label,
         )
         # The role must have its permissions, or the builder instance does not register.
