@@ -48,6 +48,8 @@ def test_the_purpose_sets_the_retention_of_old_versions(
             "Id": "OldVersionsAndUnfinishedUploads",
             "Status": "Enabled",
             "NoncurrentVersionExpiration": {"NoncurrentDays": days},
+            # Of deleted objects whose versions have expired: neither kind expires current objects.
+            "ExpiredObjectDeleteMarker": True,
             "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7},
         }
     ]

@@ -104,6 +104,9 @@ class DataBucket(cdk.Resource):
                 s3.LifecycleRule(
                     id="OldVersionsAndUnfinishedUploads",
                     noncurrent_version_expiration=cdk.Duration.days(OLD_VERSIONS_DAYS[purpose]),
+                    # A deleted object leaves a marker, which lists of its prefix read for ever:
+                    # https://docs.aws.amazon.com/AmazonS3/latest/userguide/ManagingDelMarkers.html (read 2026-11-28).
+                    expired_object_delete_marker=True,
                     abort_incomplete_multipart_upload_after=_ABORT_UPLOADS,
                 ),
                 *([_tiering(tier)] if isinstance(tier, Tier) else []),
