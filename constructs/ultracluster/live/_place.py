@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from ultracluster.catalogue.ec2 import BUILDERS
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
@@ -91,10 +92,11 @@ def _zones(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fin
 
 
 def _types_by_zone(cluster: ClusterFile) -> dict[str, list[str]]:
-    """Return the zones in which each instance type is launched."""
+    """Return the zones in which each instance type is launched, those that build images included."""
     pairs = [(group.instance_type.name, group.zone) for group in cluster.node_groups]
     if cluster.service_count:
         pairs.append((cluster.service_type.name, cluster.zone))
+    pairs += [(BUILDERS[architecture].type, cluster.control_plane_zone) for architecture in cluster.built_images]
     types: dict[str, list[str]] = {}
     for name, zone in dict.fromkeys(pairs):
         types.setdefault(name, []).append(zone)
@@ -117,7 +119,9 @@ def _types(check: Check, cluster: ClusterFile, account: Account) -> Iterable[Fin
                 yield check.good(f"EC2 offers {name} in {zone}")
             else:
                 others = f"only in {', '.join(where)}" if where else f"nowhere in {account.region}"
-                yield check.bad(f"EC2 offers {name} {others}, not in {zone}", "change `zone`, `region` or the type")
+                builds = name in {BUILDERS[architecture].type for architecture in cluster.built_images}
+                fix = "name an existing image" if builds else "change `zone`, `region` or the type"
+                yield check.bad(f"EC2 offers {name} {others}, not in {zone}", fix)
 
 
 def _service_arns(cluster: ClusterFile) -> list[str]:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ultracluster.catalogue.ec2 import ELASTIC_IPS_QUOTA, GP3_QUOTA, NETWORK_INTERFACES_QUOTA, VPCS_QUOTA
+from ultracluster.catalogue.ec2 import (
+    BUILDERS,
+    ELASTIC_IPS_QUOTA,
+    GP3_QUOTA,
+    NETWORK_INTERFACES_QUOTA,
+    VPCS_QUOTA,
+    instance_type,
+)
 from ultracluster.clusterfile import ClusterFile, root_volumes_tib
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
@@ -38,7 +45,10 @@ class Need:
 
 
 def _needs(cluster: ClusterFile) -> Iterator[Need]:
-    """Yield what nodes and network take. Nodes of reservations count when the reservation is made, in any account."""
+    """Yield what nodes, builds of images and network take.
+
+    Nodes of reservations count when the reservation is made, in any account.
+    """
     nodes = [
         (group.instance_type, group.capacity, group.count)
         for group in cluster.node_groups
@@ -47,6 +57,8 @@ def _needs(cluster: ClusterFile) -> Iterator[Need]:
     # System nodes of HyperPod are EC2 instances of the account; its login nodes are not.
     if cluster.service_count and not cluster.traits.control_nodes:
         nodes.append((cluster.service_type, OnDemand(), cluster.service_count))
+    # Those of two architectures build at once.
+    nodes += [(instance_type(BUILDERS[architecture].type), OnDemand(), 1) for architecture in cluster.built_images]
     for quota, vcpus in vcpu_needs(nodes).items():
         yield Need(service="ec2", code=quota.code, amount=vcpus, unit="vCPUs")
     if tib := root_volumes_tib(cluster):
