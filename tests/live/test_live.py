@@ -263,14 +263,14 @@ def test_each_fault_of_an_account_is_found(name: str, example: ClusterFile, acco
 
 
 def test_instances_that_build_images_are_offered_and_within_the_quota(account: AwsAccount) -> None:
-    file, ours = cluster(image="build"), ("live-quota", "live-instance-type")
-    assert [row for row in trouble(file, account) if row[0] in ours] == []
+    file, checks = cluster(image="build"), ("live-quota", "live-instance-type")
+    assert [row for row in trouble(file, account) if row[0] in checks] == []
     # Both types of the nodes, and 16 vCPUs besides the 8 of the login node.
     rows = [{"InstanceType": name, "Location": "use2-az1"} for name in ("p5en.48xlarge", "c7i.2xlarge")]
     account.answers["ec2:DescribeInstanceTypeOfferings"] = lambda _: {"InstanceTypeOfferings": rows}
     quota_of("ec2", 16)(account)
-    failed = [row for row in findings(file, account) if row.status == "fail" and row.check in ours]
-    assert {row.check for row in failed} == set(ours)
+    failed = [row for row in findings(file, account) if row.status == "fail" and row.check in checks]
+    assert {row.check for row in failed} == set(checks)
     text = "; ".join(f"{row.message}: {row.fix}" for row in failed)
     assert "EC2 offers c7i.4xlarge nowhere in us-east-2, not in use2-az1: name an existing image" in text
     assert "--quota-code L-1216C47A --desired-value 24" in text
