@@ -286,6 +286,36 @@ def test_the_nodes_that_a_wrong_check_drained_resume_when_they_have_the_right_on
     assert (gpu_node.health("devices"), software(gpu_node)) == ("failed: 7 of 8 GPUs are there\n", "ok\n")
 
 
+def test_a_node_resumes_whose_file_system_did_not_answer_as_a_job_started(gpu_node: GpuNode) -> None:
+    """Lustre fails over in a minute; the reason of the drain is that of the devices, which no other job checks."""
+    gpu_node.file("/etc/ultracluster/mounts", "/fsx lustre no\n")
+    gpu_node.file("/proc/self/mountinfo", "44 29 0:40 / /fsx rw,noatime shared:2 - lustre fs@tcp:/m rw,flock\n")
+    gpu_node.file("/run/ultracluster/health/mounts", "failed: /fsx does not answer within 5 s\n")
+    assert gpu_node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001").returncode == 1
+    assert gpu_node.slurm()["Reason"] == "ultracluster: devices: /fsx does not answer within 5 s"
+    gpu_node.file("/run/ultracluster/health/mounts", "ok\n")
+    for _ in range(3):
+        gpu_node.call("drain-on-failure")
+    assert "+DRAIN" in gpu_node.slurm()["State"]
+    assert update(gpu_node).returncode == 0
+    for _ in range(3):
+        gpu_node.call("drain-on-failure")
+    assert "+DRAIN" not in gpu_node.slurm()["State"]
+
+
+def test_a_command_that_hangs_in_the_driver_is_not_followed_by_others(gpu_node: GpuNode) -> None:
+    gpu_node.gpus(7)
+    assert gpu_node.call("health-check").returncode == 1
+    gpu_node.gpus()
+    with subprocess.Popen(["/bin/sleep", "300"]) as hanging:
+        gpu_node.says("hangs", str(hanging.pid))
+        assert update(gpu_node).returncode == 0
+        assert gpu_node.health("devices") == "failed: 7 of 8 GPUs are there\n"
+        hanging.kill()
+    assert update(gpu_node).returncode == 0
+    assert gpu_node.health("devices") == "ok\n"
+
+
 @pytest.mark.parametrize("address", ["https://new", "https://old", None])
 def test_the_agent_is_restarted_for_a_workspace_that_was_created_again(node: Node, address: str | None) -> None:
     """Restart it: it reads the address as it starts, and all nodes would send to a workspace that is gone."""

@@ -135,9 +135,11 @@ replace_files() {
     [ "$changed" = no ] || systemctl try-restart 'ultracluster-metrics-*.service' || log "a collector cannot be restarted"
 }
 
-# A check that was wrong has left its result, and nothing else would check again before the next job.
+# A fault may have passed by itself, such as a file system that did not answer as a job started, or the check was wrong: on
+# a drained node no job starts that would check again. A command that hangs in the driver cannot be killed, and each
+# check would leave some more.
 check_again() {
-    if grep -qs '^failed' "$run/health/devices"; then
+    if grep -qs '^failed' "$run/health/devices" && ! pgrep --euid 0 --exact nvidia-smi >/dev/null; then
         # What hangs in the driver must not keep the lock.
         "$root/usr/local/sbin/ultracluster-health-check" 7>&- || log "the devices are not well"
     fi
@@ -170,10 +172,10 @@ main() {
         fetch
         replace_files
         log "updated to ${sha256:0:12}"
-        check_again
     fi
     state software ok
     state health ok
+    check_again
     follow_workspace
 }
 
