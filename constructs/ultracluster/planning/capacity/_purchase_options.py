@@ -50,7 +50,10 @@ class _Option:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDemand(_Option):
-    """On-demand instances. They use matching open reservations, but only those in the same placement group, if any."""
+    """On-demand instances. They use matching open reservations, but only those in the same placement group, if any.
+
+    Those that Karpenter launches use none.
+    """
 
     _form: ClassVar[str] = "on-demand"
     makes_placement_group: ClassVar[bool] = True
