@@ -125,6 +125,15 @@ def test_the_fewest_nodes_for_a_number_of_days_are_found() -> None:
     assert plan.days <= 30 < fewer.days
 
 
+def test_a_plan_that_is_longer_than_a_capacity_block_has_a_note() -> None:
+    """Days of a block with its extensions: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html."""
+    note = "days are more than the 182 that one Capacity Block lasts, with all its extensions"
+    machines = {"instance_type": "p6-b300.48xlarge", "nodes": 48}
+    long = plan_training(Model.of(405e9), tokens=15e12, **machines)  # type: ignore[arg-type]  # of several types
+    assert f"{long.days:,.0f} {note}" in long.notes
+    assert not any(note in each for each in plan_training(Model.of(8e9), tokens=1e12, **machines).notes)  # type: ignore[arg-type]
+
+
 def test_a_layout_fits_memory_and_nvlink_domain_and_a_given_one_is_used() -> None:
     plan = llama()
     assert plan.number("memory_per_gpu_bytes") <= plan.number("usable_memory_per_gpu_bytes") < 80 * 2**30

@@ -1,6 +1,7 @@
 """Resources of a cluster that follow from type and nodes: addresses, interfaces, quotas, metrics, file system, cost."""
 
 from ultracluster.catalogue.ec2 import (
+    DAYS_OF_CAPACITY_BLOCK,
     INSTANCES_IN_CAPACITY_BLOCKS,
     INSTANCES_PER_CAPACITY_BLOCK,
     NETWORK_INTERFACES_PER_REGION,
@@ -59,8 +60,8 @@ def _ultraserver(record: InstanceType, nodes: int) -> UltraServer:
     return next((server for server in servers if nodes <= segment(server.instances)), servers[-1])
 
 
-def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -> None:
-    """Add addresses, interfaces, quotas and metric series of the nodes, spares included."""
+def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int, days: float = 0) -> None:
+    """Add addresses, interfaces, quotas and metric series of the nodes, spares included, and limits of blocks."""
     # Slurm's, which has most addresses: the planner writes a file for it.
     layout = pcs.default_layout(record)
     rows, total = interfaces(record, layout), nodes + spares
@@ -83,12 +84,13 @@ def add_resources(sheet: Sheet, record: InstanceType, nodes: int, spares: int) -
             f"{used:,} network interfaces are {used - NETWORK_INTERFACES_PER_REGION:,} more than the default quota of "
             f"a Region ({NETWORK_INTERFACES_PER_REGION:,}, L-DF5E4CA3)"
         )
-    for most, what in (
-        (INSTANCES_PER_CAPACITY_BLOCK, "one Capacity Block holds"),
-        (INSTANCES_IN_CAPACITY_BLOCKS, "Capacity Blocks of an organization hold on one day"),
+    for amount, unit, most, what in (
+        (total, "nodes", INSTANCES_PER_CAPACITY_BLOCK, "one Capacity Block holds"),
+        (total, "nodes", INSTANCES_IN_CAPACITY_BLOCKS, "Capacity Blocks of an organization hold on one day"),
+        (days, "days", DAYS_OF_CAPACITY_BLOCK, "one Capacity Block lasts, with all its extensions"),
     ):
-        if total > most:
-            sheet.notes.append(f"{total:,} nodes are more than the {most} that {what}")
+        if amount > most:
+            sheet.notes.append(f"{amount:,.0f} {unit} are more than the {most} that {what}")
     if total >= (most := max(pcs.SIZES.values())):
         sheet.notes.append(
             f"{total:,} nodes and a login node are more than the {most:,} instances of one AWS PCS cluster: "

@@ -153,7 +153,7 @@ def plan_rl(
     sheet.add("checkpoint_interval_seconds", goodput.interval, "s", "Young and Daly, as in training")
     spares = add_spares(sheet, record, nodes, assumptions)
     add_file_system(sheet, record, nodes, size, 0, assumptions)
-    add_resources(sheet, record, nodes, spares)
+    add_resources(sheet, record, nodes, spares, days)
     add_cost(sheet, dollars_per_node_hour, nodes + spares, days)
     return Plan(kind="rl", figures=tuple(sheet.figures), notes=tuple(sheet.notes))
 

@@ -40,7 +40,7 @@ def fill(sheet: Sheet, result: Resolved, inputs: Inputs) -> None:
     size = inputs.assumptions.checkpoint_bytes(inputs.model.parameters)
     dataset = inputs.tokens * inputs.assumptions.dataset_bytes_per_token
     add_file_system(sheet, result.record, result.nodes, size, dataset, inputs.assumptions)
-    add_resources(sheet, result.record, result.nodes, spares)
+    add_resources(sheet, result.record, result.nodes, spares, result.days)
     add_cost(sheet, inputs.price, result.nodes + spares, result.days)
     _compute_optimal(sheet, inputs)
 
