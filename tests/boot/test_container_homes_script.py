@@ -38,9 +38,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(root: Path, *uids: int) -> subprocess.CompletedProcess[str]:
+def run(root: Path, *uids: int, **more: str) -> subprocess.CompletedProcess[str]:
     command = ["bash", "-c", scripts.text("container-homes.sh"), "container-homes", *map(str, uids)]
-    variables = {"PATH": f"{root}/bin:{os.environ['PATH']}", "ULTRACLUSTER_ROOT": str(root)}
+    variables = {"PATH": f"{root}/bin:{os.environ['PATH']}", "ULTRACLUSTER_ROOT": str(root)} | more
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -57,6 +57,20 @@ def test_each_user_has_directories_that_are_his_alone(root: Path) -> None:
     done = run(root, ADA)
     assert (done.returncode, done.stderr) == (0, "")
     assert all((path / "layer").exists() for path in directories(root)), "a second run keeps what is in them"
+
+
+def test_containers_that_an_earlier_run_of_a_job_left_are_deleted(root: Path) -> None:
+    run(root, ADA)
+    data = root / f"data/user-{ADA}"
+    # Pyxis names them by job and step; those of a user's choice have no number.
+    names = ("pyxis_41.0", "pyxis_41.12", "pyxis_413.0", "pyxis_4.1", "pyxis_41", "pyxis_llama")
+    for name in names:
+        (data / name / "usr").mkdir(parents=True)
+    assert run(root, ADA).returncode == 0
+    assert all((data / name).exists() for name in names), "outside of a job nothing is deleted"
+    done = run(root, ADA, SLURM_JOB_ID="41")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in data.glob("pyxis*")) == ["pyxis_4.1", "pyxis_41", "pyxis_413.0", "pyxis_llama"]
 
 
 @pytest.mark.parametrize("kind", ["directory", "link", "file"])

@@ -4,7 +4,11 @@
 #   container-homes.sh UID ...
 #
 # /etc/enroot/enroot.conf names them, below directories in which every user may write. One that belongs to somebody else is
-# deleted with its content. Exit code 0: all belong to their users, or there is no Enroot. 1: one does not.
+# deleted with its content. In the prolog and the epilog of a job, containers of this job are deleted too: Pyxis leaves them
+# when the node or slurmstepd ended first, and a requeued job has the same id, with which Enroot creates no second one.
+# https://github.com/NVIDIA/pyxis, pyxis_slurmstepd.c (v0.24.0), and NVIDIA/enroot, src/runtime.sh (v4.1.2; read 2026-11-28)
+#
+# Exit code 0: all belong to their users, or there is no Enroot. 1: one does not.
 set -Eeuo pipefail
 export LC_ALL=C
 
@@ -34,7 +38,8 @@ main() {
     while read -r base; do
         [ -d "$base" ] || continue
         for uid in "$@"; do
-            create "$base/user-$uid" "$uid" || code=1
+            create "$base/user-$uid" "$uid" || { code=1 && continue; }
+            [ -z "${SLURM_JOB_ID:-}" ] || rm -rf --one-file-system "$base/user-$uid/pyxis_$SLURM_JOB_ID."*
         done
     done < <(sed -nE 's,^ENROOT_(RUNTIME|CACHE|DATA)_PATH[ =]+(/[^ ]*)/user-\$\(id -u\)$,\2,p' "$conf")
     return "$code"

@@ -94,6 +94,7 @@ main() {
     # Many jobs may end at once, each with processes that take seconds to end. Slurm would drain the node for a failure.
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     unmap_gpus || log "the names of its GPUs in the metrics are left"
+    [ ! -x "$bin-container-homes" ] || "$bin-container-homes" "$uid" 8>&- 9>&- || log "a container of it may be left"
     rm -rf "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
     is_gone || return 0
     if ! end_processes; then
