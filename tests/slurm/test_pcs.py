@@ -348,6 +348,15 @@ def test_a_group_without_a_boot_has_no_lifecycle_actions(stack: cdk.Stack) -> No
     assert "NodeLifecycleActions" not in group["Properties"]
 
 
+def test_scripts_at_public_addresses_need_no_policy(stack: cdk.Stack) -> None:
+    """IAM accepts no policy without a statement, and the CDK refuses one to which a node group refers."""
+    public = NodeScript(name="ca", url="https://example.com/ca.sh", sha256="1" * 64)
+    World(stack).nodes(boot=[public])
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::PCS::ComputeNodeGroup", 1)
+    assert "NodeScripts" not in str(template.find_resources("AWS::IAM::Policy").keys())
+
+
 def test_nodes_may_read_exactly_the_objects_that_their_scripts_name(stack: cdk.Stack) -> None:
     private = NodeScript(name="agent", url="s3://tools/edr/install.sh", sha256="0" * 64, arguments=["--group", "x"])
     public = NodeScript(name="ca", url="https://example.com/ca.sh", sha256="1" * 64, stage="nodeReady")

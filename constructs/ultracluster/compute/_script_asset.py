@@ -4,7 +4,7 @@ import atexit
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -85,14 +85,15 @@ class ScriptReads:
 
     Args:
         place: Scope of the scripts, and of the policies after the first.
-        policy: Inline policy.
+        policy: Returns the inline policy, once there is a script to read: IAM has no empty policies.
         roles: Roles of the policies.
     """
 
-    def __init__(self, place: Construct, policy: iam.Policy, roles: Sequence[iam.IRole]) -> None:
+    def __init__(self, place: Construct, policy: Callable[[], iam.Policy], roles: Sequence[iam.IRole]) -> None:
         self._policy, self._roles = policy, roles
         #: All policies.
-        self.policies: list[IDependable] = [policy]
+        self.policies: list[IDependable] = []
+        self._id = ""
         self._place = place
         self._assets: dict[str, ScriptAsset] = {}
         self._objects: set[str] = set()
@@ -129,10 +130,12 @@ class ScriptReads:
         self._reads.append(read)
         if len(self._reads) == 1:
             self._room = _INLINE
-            self._policy.add_statements(read)
+            policy = self._policy()
+            policy.add_statements(read)
+            self.policies, self._id = [policy], policy.node.id
             return
         self._room = _MANAGED
-        id = f"{self._policy.node.id}{len(self._reads)}"
+        id = f"{self._id}{len(self._reads)}"
         self.policies.append(iam.ManagedPolicy(self._place, id, roles=[*self._roles], statements=[read]))
 
 

@@ -114,7 +114,7 @@ class HyperPodScripts(Construct):
                 ),
             ],
         )
-        reads = ScriptReads(self, policy, [role])
+        reads = ScriptReads(self, lambda: policy, [role])
         for asset in assets:
             reads.allow(asset)
         acknowledge_wildcards(policy, [objects], "each version of the scripts has a prefix of its own")

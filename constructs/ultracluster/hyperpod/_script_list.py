@@ -18,7 +18,7 @@ class ScriptLists(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: str, roles: Sequence[iam.IRole]) -> None:
         super().__init__(scope, id)
         self._cluster = cluster
-        self._reads = ScriptReads(self, iam.Policy(self, "Read", roles=[*roles]), roles)
+        self._reads = ScriptReads(self, lambda: iam.Policy(self, "Read", roles=[*roles]), roles)
 
     def add(self, scope: Construct, group: str, nodes: NodeScripts, user: Sequence[NodeScript]) -> ssm.StringParameter:
         """Publish the scripts of a group of nodes, with what is known at deployment only as arguments.

@@ -29,7 +29,7 @@ class NodeScripts(Construct):
         super().__init__(scope, id)
         # By default, the name is the same in every stack of a cluster, and IAM overwrites a policy of the role.
         name = cdk.Names.unique_resource_name(self, max_length=120)
-        self._reads = ScriptReads(self, iam.Policy(self, "Read", policy_name=name, roles=[role]), [role])
+        self._reads = ScriptReads(self, lambda: iam.Policy(self, "Read", policy_name=name, roles=[role]), [role])
 
     @staticmethod
     def of(scope: Construct, cluster: IPcsCluster, role: iam.IRole, *, waits: bool = False) -> "NodeScripts":
