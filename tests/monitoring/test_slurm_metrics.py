@@ -1,6 +1,7 @@
 """The controller's own metrics, from the cluster file to the rules that read them."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from support.templates import templates
 from ultracluster import clusterfile
 from ultracluster.catalogue.ec2 import instance_type
 from ultracluster.monitoring.collectors._agent import SLURM_TARGET
+from ultracluster.monitoring.dashboards._scheduler import SCHEDULER
+from ultracluster.monitoring.names import SLURM_METRICS
 from ultracluster.slurm._metrics import slurm_collectors
 
 LOGIN = instance_type("c7i.2xlarge")
@@ -145,3 +148,22 @@ def test_two_login_nodes_that_ask_the_same_controller_count_nothing_twice(tmp_pa
         ["promtool", "test", "rules", tmp_path / "tests.yaml"], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Of src/plugins/metrics/openmetrics/openmetrics.c, tag slurm-25-11-7-1 of https://github.com/SchedMD/slurm (read
+# 2026-11-28): those of its 200 names that rules may read.
+OF_25_11 = {
+    *(f"slurm_nodes_{word}" for word in ("alloc", "idle", "mixed", "down", "drain", "fail", "noresp", "maint")),
+    *(f"slurm_nodes_{word}" for word in ("powered_down", "powering_up")),
+    *(f"slurm_jobs_{word}" for word in ("pending", "running", "completing", "failed", "node_failed", "timeout")),
+    *(f"slurm_partition_jobs_{word}" for word in ("pending", "running")),
+}
+
+
+def test_what_a_release_of_slurm_lacks_is_described() -> None:
+    """The default release is 25.11: without the words, a panel that is empty looks like a failure."""
+    newer = [it for it in SLURM_METRICS if not {*re.findall(r"\bslurm_\w+", it.promql)} <= OF_25_11]
+    assert [it.name for it in newer] == ["ultracluster_slurm_partition_gpus_in_jobs"]
+    assert "26.05" in newer[0].help
+    panels = [panel for row in SCHEDULER.rows.values() for panel in row if newer[0].name in str(panel.queries)]
+    assert ["26.05" in panel.why for panel in panels] == [True]
