@@ -139,6 +139,8 @@ case "$*" in
   */configmaps\\?*) printf '{"items":[{"data": {"mode": "%s"}}]}\\n' "${MODE:-}" ;;
   */nodes\\?labelSelector=group=train)
     for ((node = 0; node < ${CORDONED:-1}; node++)); do printf '"unschedulable": true\\n'; done ;;
+  */nodes\\?fieldSelector=metadata.name=*)
+    case " ${BEFORE:-} " in *" ${!###*=} "*) printf '{"items":[{"spec":{"unschedulable": true}}]}\\n' ;; esac ;;
   *labelSelector*)
     printf '{"items":[\\n{"spec":{"nodeName": "ip-10-0-0-1.internal"}},\\n'
     printf '{"spec":{"nodeName":"ip-10-0-0-2.internal"}},{"spec":{"nodeName":"ip-10-0-0-1.internal"}}]}\\n' ;;
@@ -189,6 +191,19 @@ def test_no_more_nodes_stay_cordoned_than_the_breaker_allows(pod: Pod) -> None:
         },
         "spec": {"unschedulable": False},
     }
+
+
+def test_a_node_that_was_cordoned_before_stays_so(pod: Pod) -> None:
+    """An administrator, the gate of a gang or Amazon EKS may cordon it while the check runs."""
+    nodes = {"PODS": "job-name=nccl", "CORDONED": "3"}
+    first, second = "ip-10-0-0-1.internal", "ip-10-0-0-2.internal"
+    patched = cordon(pod, "1", "slow", **nodes, BEFORE=first)
+    assert [(node, patch["spec"]) for node, patch in patched] == [
+        (first, {"unschedulable": True}),
+        (second, {"unschedulable": True}),
+        (second, {"unschedulable": False}),
+    ]
+    assert len(cordon(pod, "1", "slow", **nodes, BEFORE=f"{first} {second}")) == 2
 
 
 @pytest.mark.parametrize(("code", "word"), [("0", "passed"), ("2", "no verdict"), ("137", "no verdict")])

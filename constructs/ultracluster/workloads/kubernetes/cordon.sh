@@ -2,7 +2,8 @@
 # Wait for the verdict of a check, write it on the nodes that the check was about, and cordon them if it failed.
 # Needs NODE, the node, or PODS, a label selector of pods of NAMESPACE on the nodes; CHECK, its name; GROUP, a label
 # selector of the nodes of the group, and MOST, how many of them may be cordoned at once, by any program. A check that is
-# wrong fails on many nodes at the same time: each is cordoned, counts after a while, and is released if they are more.
+# wrong fails on many nodes at the same time: each is cordoned, counts after a while, and is released if they are more. A
+# node that was cordoned before stays so.
 # In the mode observe or off, data of the ConfigMap health-mode of NAMESPACE, none is cordoned. The annotation
 # ultracluster/breaker-CHECK of a node that failed and is not cordoned raises HealthBreakerOpen, until the check passes.
 set -euo pipefail
@@ -56,12 +57,19 @@ change() {
   done
 }
 
+cordoned_here=""
+if [ -n "$spec" ]; then
+  for node in $nodes; do
+    record="$(call "$api/api/v1/nodes?fieldSelector=metadata.name=$node")"
+    [[ "$record" =~ \"unschedulable\":\ *true ]] || cordoned_here+="$node "
+  done
+fi
 change "$patch" "$word"
-[ -n "$spec" ] || exit 0
+[ -n "$cordoned_here" ] || exit 0
 sleep "${SETTLE:-10}"
 cordoned="$(call "$api/api/v1/nodes?labelSelector=$GROUP" | grep -c '"unschedulable": *true' || true)"
 if [ "$cordoned" -gt "$MOST" ]; then
   word="failed, not cordoned as $cordoned of at most $MOST were"
-  spec=',"spec":{"unschedulable":false}'
+  spec=',"spec":{"unschedulable":false}' nodes="$cordoned_here"
   change "{\"metadata\":{\"annotations\":{\"ultracluster/$CHECK\":\"$word: $reason\",$key:\"open\"}}$spec}" "$word"
 fi
