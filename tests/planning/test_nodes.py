@@ -44,6 +44,7 @@ def test_software_older_than_the_type_runs_with_is_refused_each_with_what_it_nee
         "EFA installer 1.44.0 or newer",
     ]
     assert check_image(Image(id=AMI, driver="580.95.05", cuda="13.0", efa_installer="1.44.0"), B300) == []
+    assert check_image(Image(id=AMI, cuda="13"), B300) == [], "13 is 13.0"
 
 
 @given(st.lists(st.integers(0, 2000), min_size=1, max_size=4))

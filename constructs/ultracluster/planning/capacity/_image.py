@@ -163,4 +163,5 @@ def is_older(version: str, than: str) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.split(r"[.-]", version)))
+    # 13 is 13.0.
+    return tuple(map(int, re.split(r"[.-]", re.sub(r"(\.0+)+$", "", version))))
