@@ -191,6 +191,18 @@ def test_an_interleaved_schedule_has_a_micro_batch_for_each_stage_in_each_round(
     assert virtual == 1 or tokens // (data * micro * sequence) % stages == 0
 
 
+def test_degrees_and_precisions_that_no_job_has_are_refused() -> None:
+    sparse = Model.of(671e9, active=37e9)
+    for layout, problem in (
+        (Layout(tensor=0, expert=-1), "tensor must be at least 1, got 0; expert must be at least 1, got -1"),
+        (Layout(tensor=2, pipeline=8, expert=48), "expert parallelism of 48 does not divide the 256 experts"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            plan_training(sparse, tokens=1e12, instance_type="p5en.48xlarge", nodes=96, layout=layout)
+    with pytest.raises(ValueError, match=r"at least one number of nodes; precision must be bf16 or fp8, got 'fp4'"):
+        sweep(sparse, tokens=1e12, node_counts=[], precision="fp4")  # type: ignore[arg-type]  # of no plan
+
+
 def test_an_interleaved_schedule_for_too_few_micro_batches_is_refused() -> None:
     layout = Layout(tensor=8, pipeline=16, virtual=8)
     few = {"batch_tokens": 2**20, "layout": layout, "instance_type": "p5.48xlarge", "nodes": 2048}

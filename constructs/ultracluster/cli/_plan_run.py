@@ -165,9 +165,6 @@ def _layout(request: Request) -> Layout | None:
         "virtual": request.virtual,
     }
     given = {name: degree for name, degree in degrees.items() if degree is not None}
-    wrong = [f"{name} must be at least 1, got {degree}" for name, degree in given.items() if degree < 1]
-    if wrong:
-        raise ValueError("; ".join(wrong))
     if not given and not request.recompute and not request.fsdp:
         return None
     return Layout(**given, recompute=request.recompute, sharded=request.fsdp)

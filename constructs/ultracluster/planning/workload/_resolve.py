@@ -194,6 +194,10 @@ def _given_layout(job: Job, layout: Layout, gpus: int) -> Layout:
     Raises:
         ValueError: If it needs more GPUs or more memory than there are. All reasons at once.
     """
+    degrees = ("tensor", "pipeline", "context", "expert", "micro_batch", "virtual")
+    named = {name: getattr(layout, name) for name in degrees}
+    if wrong := [f"{name} must be at least 1, got {degree}" for name, degree in named.items() if degree < 1]:
+        raise ValueError("; ".join(wrong))
     replica = layout.tensor * layout.pipeline * layout.context
     layout = replace(layout, data=max(1, min(gpus // replica, job.batch)))
     problems = []
@@ -204,6 +208,8 @@ def _given_layout(job: Job, layout: Layout, gpus: int) -> Layout:
     if layout.expert > max(1, min(job.model.experts, layout.gpus // layout.pipeline)):
         most = max(1, min(job.model.experts, layout.gpus // layout.pipeline))
         problems.append(f"expert parallelism of {layout.expert} is above {most}, the experts or GPUs of a stage")
+    elif job.model.experts % layout.expert:
+        problems.append(f"expert parallelism of {layout.expert} does not divide the {job.model.experts} experts")
     if layout.pipeline > job.model.layers:
         problems.append(f"{layout.pipeline} pipeline stages are more than the {job.model.layers} layers")
     if job.model.heads % layout.tensor:

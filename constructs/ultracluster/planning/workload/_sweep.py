@@ -8,7 +8,7 @@ from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning.workload._assumptions import Assumptions
 from ultracluster.planning.workload._failures import interruptions
 from ultracluster.planning.workload._layout import Layout
-from ultracluster.planning.workload._machine import Precision
+from ultracluster.planning.workload._machine import Precision, precision_problems
 from ultracluster.planning.workload._model import Model
 from ultracluster.planning.workload._requirements import idle_nodes, whole_nodes
 from ultracluster.planning.workload._resolve import candidates
@@ -89,6 +89,8 @@ def sweep(
             *absurd("the sequence", sequence, 1, MOST_SEQUENCE),
             *absurd("tokens of a step", batch_tokens, longest, 1e10),
             *(problem for count in node_counts for problem in absurd("nodes", count, 1, 65_536)),
+            *([] if node_counts else ["node_counts must have at least one number of nodes"]),
+            *precision_problems(precision),
             *assumptions.problems(),
         ]
     )
