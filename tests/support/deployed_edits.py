@@ -146,7 +146,8 @@ class DeployedCluster:
                 self._stacks.update(name, template["Resources"], **sections)
         except ClientError as error:
             return str(error)
-        status = self._stacks.status(name)
+        # Not asked for by a request: each deployment has five stacks.
+        (status,) = (stack.status for stack in self._stacks.cloud.stacks.living() if stack.name == name)
         if status in COMPLETE:
             self._deployed[name] = template
         return status
