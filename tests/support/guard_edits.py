@@ -85,14 +85,22 @@ def rename(old: str, new: str) -> Callable[[Template], None]:
 
 
 def drop(logical_id: str) -> Callable[[Template], None]:
-    """Take a resource out, and what refers to it in outputs."""
+    """Take a resource out, and the outputs and metric filters that refer to it."""
 
     def change(template: Template) -> None:
         del template["Resources"][logical_id]
-        outputs = template["Outputs"].items()
-        template["Outputs"] = {name: body for name, body in outputs if f'"{logical_id}"' not in json.dumps(body)}
+        unrefer(template, logical_id)
 
     return change
+
+
+def unrefer(template: Template, logical_id: str) -> None:
+    for part, kind in (("Outputs", None), ("Resources", "AWS::Logs::MetricFilter")):
+        template[part] = {
+            name: body
+            for name, body in template[part].items()
+            if body.get("Type") != kind or f'"{logical_id}"' not in json.dumps(body)
+        }
 
 
 def under(condition: Any, logical_id: str) -> Callable[[Template], None]:
@@ -100,8 +108,7 @@ def under(condition: Any, logical_id: str) -> Callable[[Template], None]:
         name = f"Wanted{logical_id}"
         template.setdefault("Conditions", {})[name] = condition
         template["Resources"][logical_id]["Condition"] = name
-        outputs = template["Outputs"].items()
-        template["Outputs"] = {name: body for name, body in outputs if f'"{logical_id}"' not in json.dumps(body)}
+        unrefer(template, logical_id)
 
     return change
 
