@@ -59,14 +59,17 @@ def test_the_page_has_what_the_examples_render(mode: str) -> None:
         assert present == (mode in HERE[here]), row
 
 
+_POLICIES = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
+
+
 def test_of_the_example_with_a_database_the_controller_alone_reads_the_secret() -> None:
     """Policies of the other nodes are those of the controller, too."""
     created = templates(clusterfile.load(ROOT / "examples" / "hyperpod-ultraserver.yaml"))
     resources = {id: each for template in created.values() for id, each in template["Resources"].items()}
-    policies = {id: each["Properties"] for id, each in resources.items() if each["Type"] == "AWS::IAM::Policy"}
+    policies = {id: each["Properties"] for id, each in resources.items() if each["Type"] in _POLICIES}
     of_controller = {id[:-8] for id, policy in policies.items() if "ControllerRole" in str(policy["Roles"])}
     shared = {"NodeRoleDefaultPolicy", "MetricsNodeRoleWriteMetrics", "NodeScriptsRead"}
-    assert of_controller == {*shared, "ScriptListsRead", "ControllerRoleDefaultPolicy"}
+    assert of_controller == {*shared, "ScriptListsManaged", "ControllerRoleDefaultPolicy"}
     (reader,) = (id for id, policy in policies.items() if "secretsmanager:GetSecretValue" in str(policy))
     assert reader.startswith("ControllerRoleDefaultPolicy")
     assert len(policies[reader]["Roles"]) == 1

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from ultracluster.planning import checked, checked_method, known, once, stack_of, text_problem
 from ultracluster.rules import TOKEN, Refusal
@@ -81,19 +81,20 @@ class ScriptAsset(Construct):
 
 
 class ScriptReads:
-    """Scripts that roles may read, each once: in an inline policy, and beyond its share of the quota in managed ones.
+    """Scripts that roles may read, each once: in a policy, and beyond its share of the quota in managed ones.
 
     Args:
         place: Scope of the scripts, and of the policies after the first.
-        policy: Returns the inline policy, once there is a script to read: IAM has no empty policies.
+        policy: Returns the first policy, once there is a script to read: IAM has no empty policies.
         roles: Roles of the policies.
     """
 
-    def __init__(self, place: Construct, policy: Callable[[], iam.Policy], roles: Sequence[iam.IRole]) -> None:
+    def __init__(
+        self, place: Construct, policy: Callable[[], iam.Policy | iam.ManagedPolicy], roles: Sequence[iam.IRole]
+    ) -> None:
         self._policy, self._roles = policy, roles
         #: All policies.
-        self.policies: list[IDependable] = []
-        self._id = ""
+        self.policies: list[iam.Policy | iam.ManagedPolicy] = []
         self._place = place
         self._assets: dict[str, ScriptAsset] = {}
         self._objects: set[str] = set()
@@ -129,13 +130,13 @@ class ScriptReads:
         read = iam.PolicyStatement(actions=["s3:GetObject"])
         self._reads.append(read)
         if len(self._reads) == 1:
-            self._room = _INLINE
             policy = self._policy()
+            self._room = _INLINE if isinstance(policy, iam.Policy) else _MANAGED
             policy.add_statements(read)
-            self.policies, self._id = [policy], policy.node.id
+            self.policies.append(policy)
             return
         self._room = _MANAGED
-        id = f"{self._id}{len(self._reads)}"
+        id = f"{self.policies[0].node.id}{len(self._reads)}"
         self.policies.append(iam.ManagedPolicy(self._place, id, roles=[*self._roles], statements=[read]))
 
 

@@ -18,7 +18,9 @@ class ScriptLists(Construct):
     def __init__(self, scope: Construct, id: str, *, cluster: str, roles: Sequence[iam.IRole]) -> None:
         super().__init__(scope, id)
         self._cluster = cluster
-        self._reads = ScriptReads(self, lambda: iam.Policy(self, "Read", roles=[*roles]), roles)
+        # Managed: inline policies of each group, as of commits before 2026-11-27, stay until the end of the update, and
+        # share the quota of all inline policies with a new one.
+        self._reads = ScriptReads(self, lambda: iam.ManagedPolicy(self, "Managed", roles=[*roles]), roles)
 
     def add(self, scope: Construct, group: str, nodes: NodeScripts, user: Sequence[NodeScript]) -> ssm.StringParameter:
         """Publish the scripts of a group of nodes, with what is known at deployment only as arguments.
