@@ -465,18 +465,21 @@ CASES: dict[str, Case] = {
     "CheckpointStale": Case(
         fires=(
             _ALIVE
+            | job("train_step", "0+1x90")
             | job("train_last_checkpoint_timestamp_seconds", "0x90")
             | job("train_checkpoint_interval_seconds", "600x90"),
             30,
         ),
         silent=(
             _ALIVE
+            | job("train_step", "0+1x90")
             | job("train_last_checkpoint_timestamp_seconds", "0x9 600x90")
             | job("train_checkpoint_interval_seconds", "600x90"),
             28,
         ),
         clears=(
             _ALIVE
+            | job("train_step", "0+1x90")
             | job("train_last_checkpoint_timestamp_seconds", "0x34 2100x60")
             | job("train_checkpoint_interval_seconds", "600x90"),
             30,

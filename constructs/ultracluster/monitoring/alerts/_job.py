@@ -198,24 +198,23 @@ JOB_ALERTS = (
         threshold=2,
         bounds=MULTIPLE,
         summary="The last checkpoint of job {{ $labels.job_id }} is {{ $value | humanizeDuration }} old",
-        description="The job has missed a checkpoint. A failure now costs all work since.",
+        description="The job, which reports its steps, has missed a checkpoint. A failure now costs all work since.",
         diagnosis=("The job's log.", "MountSlow, NodeUnhealthy, and free space of the file system."),
         actions=("Fix what blocks the checkpoint before anything else fails.",),
-        rationale="Twice its own interval, counted from the start of the run at the earliest: one checkpoint has been "
-        "missed for sure.",
+        rationale="Twice its own interval, counted from the first step of its program at the earliest: one checkpoint "
+        "has been missed for sure.",
     ),
     Alert(
         name="CheckpointNever",
         for_="5m",
         expr="time() - (ultracluster_job_checkpoint_timestamp_seconds > on (cluster, job_id) "
-        "ultracluster_job_start_timestamp_seconds or ultracluster_job_start_timestamp_seconds) > 21600 and on "
-        "(cluster, job_id) ultracluster_job_step unless on (cluster, job_id) "
-        "ultracluster_job_checkpoint_interval_seconds",
+        "ultracluster_job_training_start_timestamp_seconds or ultracluster_job_training_start_timestamp_seconds) > "
+        "21600 unless on (cluster, job_id) ultracluster_job_checkpoint_interval_seconds",
         threshold=21600,
         bounds=seconds(600, 30 * 86400, "a startup takes minutes, and a job weeks"),
         summary="Job {{ $labels.job_id }} has trained for {{ $value | humanizeDuration }} without a checkpoint",
-        description="The job reports no interval, and no checkpoint for six hours, or since the start of its run. A "
-        "failure now costs all of that.",
+        description="The job reports no interval, and no checkpoint for six hours, or since the first step of its "
+        "program. A failure now costs all of that.",
         diagnosis=("Whether the job writes checkpoints without reporting them: docs/guides/jobs.md.",),
         actions=("Notify the job's owner.",),
         rationale="Six hours of all GPUs: judgement.",

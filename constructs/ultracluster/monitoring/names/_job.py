@@ -31,6 +31,7 @@ _WORKS = (
 )
 _SPINS = f"((ultracluster_gpu_utilization_ratio > bool 0.9) * ({_WORKS} == bool 0))"
 _START = "ultracluster_job_start_timestamp_seconds"
+_TRAINS = "ultracluster_job_training_start_timestamp_seconds"
 _STALL = "ultracluster_job_stall_start_timestamp_seconds"
 _COMPUTED = "ultracluster_job_computed_timestamp_seconds"
 _WAITS = "job:ultracluster_gpus_computing:ratio < 0.1"
@@ -208,10 +209,18 @@ _TRAINING = (
                expr=f"{_LOSS} / ({_of_run(0.5, _LOSS, {**_SIX_HOURS, '15m': 900})} > 0)"),
     recorded("ultracluster_job_checkpoint_timestamp_seconds", "timestamp_seconds",
              "When the last checkpoint was complete.", JOB, "train_last_checkpoint_timestamp_seconds"),
+    recorded("ultracluster_job_restarts_total", "count", "How often the job was started again.", JOB,
+             "train_restarts_total"),
+    # A program that starts again in place reports no checkpoint, and what was lost before it is lost.
+    recorded(_TRAINS, "timestamp_seconds", "First step of the job's program, which has started again if no step was "
+             "reported for two minutes, or if the count of restarts changes.", JOB,
+             expr=f"last_over_time({_TRAINS}[2m]) and on ({_BY}) ultracluster_job_step unless on ({_BY}) "
+             "changes(ultracluster_job_restarts_total[2m]) > 0 or ultracluster_job_step * 0 + time()"),
     recorded("ultracluster_job_checkpoint_age_seconds", "seconds",
-             "Time since the last checkpoint of this run, or since its start: what a failure now would cost.", JOB,
-             expr=f"time() - max by ({_BY}) (train_last_checkpoint_timestamp_seconds or {_START} and on ({_BY}) "
-             "(train_last_checkpoint_timestamp_seconds or train_checkpoint_interval_seconds))"),
+             "Time since the last checkpoint, or since the first step of the program: what a failure now would cost.",
+             JOB, expr=f"time() - max by ({_BY}) (train_last_checkpoint_timestamp_seconds or {_TRAINS} and on ({_BY}) "
+             "(train_last_checkpoint_timestamp_seconds or train_checkpoint_interval_seconds)) and on "
+             f"({_BY}) {_TRAINS}"),
     recorded("ultracluster_job_checkpoint_interval_seconds", "seconds",
              "Time that the job means to leave between checkpoints.", JOB, "train_checkpoint_interval_seconds"),
     recorded("ultracluster_job_checkpoint_seconds", "seconds", "Time that the last checkpoint took.", JOB,
@@ -233,8 +242,6 @@ _TRAINING = (
              JOB, expr=f"(time() - {_STALL} < 1800) * 0 + 1 and on ({_BY}) {_SAVES} or (time() - {_STALL} < 900) * 0 "
                        f"+ 1 "
              f"and on ({_BY}) job:ultracluster_gpus_computing:ratio > 0"),
-    recorded("ultracluster_job_restarts_total", "count", "How often the job was started again.", JOB,
-             "train_restarts_total"),
     recorded("ultracluster_job_preparing", "bool",
              "Whether the GPUs have waited for less than 35 minutes before the first step of a run, or while the job "
              "reports that ranks wait for one; or for less than 20 while the CPUs of a node of it are busier than "
