@@ -562,9 +562,21 @@ CASES: dict[str, Case] = {
     "ExporterDown": threshold("dcgm", "0", "1", wait=5, make=lambda name, values: up(values, name)),
     # All of Slurm's login nodes may be lost; of two that ask one is enough; it answers again.
     "SourceSilent": Case(
-        fires=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x9 0x110", "slurm-nodes", 9), 45),
+        fires=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x9 _x110", "slurm-nodes", 9), 45),
         silent=(_asked("1x29 _x90", "slurm-nodes", 8) | _asked("1x120", "slurm-nodes", 9), 45),
-        clears=(_asked("1x29 0x30 1x60", "slurm-nodes", 8), 45, 65),
+        clears=(_asked("1x29 _x30 1x60", "slurm-nodes", 8), 45, 65),
+    ),
+    # Of two login nodes that ask one is enough.
+    "SlurmControllerDown": Case(
+        fires=(_asked("1x9 0x110", "slurm-nodes", 8) | _asked("1x9 0x110", "slurm-nodes", 9), 25),
+        silent=(_asked("1x9 0x110", "slurm-nodes", 8) | _asked("1x120", "slurm-nodes", 9), 45),
+        clears=(_asked("1x9 0x30 1x60", "slurm-nodes", 8), 25, 45),
+    ),
+    # A queue that is read while it is not empty has been empty in between.
+    "SlurmAccountingBehind": Case(
+        fires=(slurm("slurm_slurmdbd_queue_size", "0x9 1+1x110"), 55),
+        silent=(slurm("slurm_slurmdbd_queue_size", "0 3x20 0 5x25 0 9x25 0 4x25"), 90),
+        clears=(slurm("slurm_slurmdbd_queue_size", "0x9 1+1x60 0x60"), 55, 75),
     ),
     "TextfileStale": threshold(
         "node_textfile_mtime_seconds",

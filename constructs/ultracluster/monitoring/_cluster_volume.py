@@ -77,7 +77,8 @@ class SlurmSource:
 
     def sent(self, nodes: int, profile: Profile) -> int:
         """Return the number of series that are sent."""
-        series = len(SLURM_NODE_STATES) + len(SLURM_JOB_STATES)
+        # Beside nodes and jobs by state, the queue of the accounting.
+        series = len(SLURM_NODE_STATES) + len(SLURM_JOB_STATES) + 1
         # The jobs of a queue by state, and its GPUs.
         series += (len(SLURM_QUEUE_STATES) + 1) * self.queues
         if profile >= Profile.FULL:

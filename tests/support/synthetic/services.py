@@ -73,7 +73,7 @@ class Services:
         ]
 
     def _scheduler(self, t: float) -> list[str]:
-        return [f"slurm_schedule_cycle_cnt {t:.0f}", "slurm_server_thread_cnt 3"]
+        return [f"slurm_schedule_cycle_cnt {t:.0f}", "slurm_server_thread_cnt 3", "slurm_slurmdbd_queue_size 0"]
 
     def _kube(self, t: float) -> list[str]:
         lines = []

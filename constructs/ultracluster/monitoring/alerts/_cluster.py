@@ -11,49 +11,12 @@ from ultracluster.monitoring.alerts._alert import (
     of_instance,
     seconds,
 )
+from ultracluster.monitoring.alerts._slurm import CONTROLLER_DOWN, SLURM_ALERTS
 from ultracluster.planning.workload import quota_request
 
 _SERIES = ACTIVE_SERIES * 2 // 5
-# Nodes of groups whose capacity has ended, and of those that are drained before it does, or 0.
-_ENDED = (
-    "sum by (cluster) (ultracluster_group_ending_nodes and ultracluster_group_capacity_end_timestamp_seconds < time())"
-)
-_ENDING = "sum by (cluster) (ultracluster_group_ending_nodes)"
-
-
-def _nodes_beyond(states: str, planned: str) -> str:
-    """Return Slurm's nodes in states, without those that the end of their capacity puts there."""
-    nodes = f'ultracluster_slurm_nodes{{state=~"{states}"}}'
-    return f"{nodes} - on (cluster) group_left () ({planned} or sum by (cluster) ({nodes}) * 0)"
-
-
 CLUSTER_ALERTS = (
-    Alert(
-        name="SlurmNodesDown",
-        for_="10m",
-        # Not `noresp`: nodes that power up have that flag, and a node that was lost has it in addition to its state.
-        # https://github.com/SchedMD/slurm, src/slurmctld/power_save.c (read 2026-11-27)
-        expr=f"sum by (cluster) (clamp_min({_nodes_beyond('down|fail', _ENDED)}, 0)) > 0",
-        threshold=0,
-        bounds=NUMBER,
-        summary="Nodes of {{ $labels.cluster }} that are down for Slurm: {{ $value }}",
-        description="Slurm gives these nodes no jobs. Those of a Capacity Block that has ended do not count.",
-        diagnosis=("`sinfo -R`: why each is down.",),
-        actions=("Repair the node and `sudo -i scontrol update nodename=NODE state=resume`.",),
-        rationale="SckyzO/slurm_exporter's alerts (commit ff418af of 2026-08-04, read 2026-11-20).",
-    ),
-    Alert(
-        name="SlurmNodesDrained",
-        for_="30m",
-        expr=f"{_nodes_beyond('drain', _ENDING)} > 0",
-        threshold=0,
-        bounds=NUMBER,
-        summary="Drained nodes of {{ $labels.cluster }}: {{ $value }}",
-        description="An operator or a health check has drained nodes. They cost the same. A node counts once its jobs "
-        "have ended. Those of a Capacity Block do not count from the drain before its end on.",
-        diagnosis=("`sinfo -R`: who, when and why.",),
-        actions=("Repair and resume them, or replace them.",),
-    ),
+    *SLURM_ALERTS,
     Alert(
         name="KubernetesNodeNotReady",
         for_="5m",
@@ -122,7 +85,8 @@ CLUSTER_ALERTS = (
     Alert(
         name="ExporterDown",
         for_="5m",
-        expr="ultracluster_exporter_up == 0",
+        # The pages of Slurm's controller are no exporters of the login node that scrapes them.
+        expr='ultracluster_exporter_up{job!~"slurm-.+"} == 0',
         summary="The exporter {{ $labels.job }} of node {{ $labels.instance }} does not answer",
         description="The node's agent works, and one of its targets does not. For dcgm this is often a GPU that has "
         "fallen off the bus and hangs the host engine.",
@@ -134,15 +98,14 @@ CLUSTER_ALERTS = (
         name="SourceSilent",
         for_="10m",
         # `up`, not their metrics: a cluster whose last queue is deleted has an empty page of Kueue.
-        expr="max_over_time(ultracluster_source_up[1d]) == 1 unless on (cluster, job) ultracluster_source_up == 1 and "
-        "on (cluster) cluster:ultracluster_node_up:sum > 0",
+        expr="max_over_time(ultracluster_source_up[1d]) == 1 unless on (cluster, job) (ultracluster_source_up == 1 or "
+        f"{CONTROLLER_DOWN}) and on (cluster) cluster:ultracluster_node_up:sum > 0",
         summary="{{ $labels.job }} of {{ $labels.cluster }} no longer answers",
         description="It has answered within a day and no longer does, while nodes send. Alerts on it cannot fire: for "
         "slurm-nodes SlurmNodesDown and SlurmNodesDrained, for kube-state-metrics KubernetesNodeNotReady and "
         "AcceleratorUnhealthy, for kueue KueueWaiting and KueueNotReady.",
         diagnosis=(
-            "slurm-nodes: on a login node `systemctl status ultracluster-metrics-slurm-target.timer`, "
-            "`cat /run/ultracluster/metrics/slurm.json`, and `curl` of its address with `/metrics/nodes`.",
+            "slurm-nodes: no login node sends any more; `systemctl status ultracluster-metrics-agent` on them.",
             "kube-state-metrics and kueue at once: `kubectl -n ultracluster-metrics describe pod -l "
             "app.kubernetes.io/name=cluster-metrics`, the agent that scrapes both.",
             "kueue alone: `kubectl -n kueue-system get pods`.",

@@ -16,6 +16,7 @@ from ultracluster.monitoring.alerts._alert import (
     of_instance,
     seconds,
 )
+from ultracluster.monitoring.alerts._slurm import NOT_OF_SQUEUE
 from ultracluster.monitoring.names import PROBLEM_DAY
 
 _OUTAGE = "max_over_time(ultracluster_node_mount_outage[15m])"
@@ -58,8 +59,7 @@ NODE_ALERTS = (
     Alert(
         name="NodeFlapping",
         for_="5m",
-        # The time since the boot, not the time of the boot: that moves by a second with the clock. Three restarts are
-        # not a matter of taste, and have no threshold: nobody wants two more.
+        # The time since the boot: that of the boot moves by a second with the clock. Three restarts have no threshold.
         expr="node:ultracluster_health_changes:max > 6 or resets((time() - "
         "ultracluster_node_boot_timestamp_seconds)[6h:5m]) >= 3",
         threshold=6,
@@ -156,7 +156,7 @@ NODE_ALERTS = (
     Alert(
         name="SoftwareMissing",
         for_="5m",
-        expr="ultracluster_node_software_ok == 0",
+        expr=f"ultracluster_node_software_ok == 0 {NOT_OF_SQUEUE}",
         summary="{{ $labels.item }} could not be installed or updated, or is too old, on node {{ $labels.instance }}",
         description="AWS's image lacks it, and its installation at the boot of the node failed. Without enroot, pyxis "
         "or containers, jobs with an image avoid the node; without an exporter its metrics are missing. node-scripts: "

@@ -60,6 +60,8 @@ SLURM_METRICS = (
     recorded("ultracluster_slurm_partition_jobs", "count", "Jobs of a queue that wait or run.",
              (*CLUSTER, "partition", "state"),
              expr=_by_state("slurm_partition_jobs", SLURM_QUEUE_STATES, "cluster, partition")),
+    recorded("ultracluster_slurm_accounting_queue", "count", "Records that the controller could not send to slurmdbd "
+             "yet.", CLUSTER, "slurm_slurmdbd_queue_size"),
     recorded("ultracluster_slurm_partition_gpus_in_jobs", "count", "GPUs that the jobs of a queue have, from Slurm "
              "26.05 on: 25.11 does not count them.", (*CLUSTER, "partition"), "slurm_partition_jobs_gpus_alloc"),
 )  # fmt: skip
