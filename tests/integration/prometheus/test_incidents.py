@@ -98,3 +98,25 @@ def test_each_node_opens_an_incident_that_names_it(address: str, events: tuple[s
     messages = [event for event in kept if "alerts" in event]
     assert {message["groupKey"] for message in messages} == {messages[0]["groupKey"]}
     wait_until("the message", lambda: any(len(event["alerts"]) == 3 for event in kept if "alerts" in event))
+
+
+def test_a_rack_is_one_incident_for_each_job_and_a_node_with_many_jobs_is_one(
+    address: str, events: tuple[str, list[dict[str, Any]]]
+) -> None:
+    _, kept = events
+    for number in range(18):
+        fire(address, f"i-{number}", alertname="NodeLost", job_id="7")
+    fire(address, "i-18", alertname="NodeLost", job_id="8")
+    for job in range(5):
+        fire(address, "", alertname="JobLost", job_id=f"{job}")
+
+    def incidents() -> list[str]:
+        numbers = {
+            event["dedup_key"]: event["payload"]["custom_details"]["num_firing"]
+            for event in kept
+            if event.get("event_action") == "trigger"
+        }
+        return sorted(numbers.values())
+
+    wait_until("the incidents with all alerts", lambda: incidents() == ["1", "18", "5"])
+    wait_until("the messages", lambda: len({event["groupKey"] for event in kept if "alerts" in event}) == 2)
