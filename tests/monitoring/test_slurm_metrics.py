@@ -159,6 +159,7 @@ OF_25_11 = {
     *(f"slurm_nodes_{word}" for word in ("powered_down", "powering_up")),
     *(f"slurm_jobs_{word}" for word in ("pending", "running", "completing", "failed", "node_failed", "timeout")),
     *(f"slurm_partition_jobs_{word}" for word in ("pending", "running")),
+    "slurm_slurmdbd_queue_size",
 }
 
 
