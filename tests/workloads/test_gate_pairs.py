@@ -1,6 +1,7 @@
 """Bad pods of a gang on several UltraServers, found by the rates of their pairs."""
 
 import importlib
+import json
 import sys
 from collections.abc import Iterable
 from types import ModuleType
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support import ROOT
+from support import ROOT, h100
 
 SIZE = str(16 * 2**30)
 NVLINK, EFA = 700.0, 180.0
@@ -77,3 +78,12 @@ def test_a_slow_link_is_that_of_its_pod(pairs: ModuleType, pod: int, nvlink: boo
 @pytest.mark.parametrize("domains", ["-" * 8, "abcdefgh", "aabbccdd"])
 def test_efa_is_tested_where_nodes_share_no_domain_or_a_small_one(pairs: ModuleType, domains: str) -> None:
     assert list(bad_pods(pairs, domains, slow=[(5, False)])) == [5]
+
+
+def test_the_rates_are_read_where_nccl_logs_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU, NCCL 2.28 logs after the program's last line."""
+    monkeypatch.syspath_prepend(str(ROOT / "constructs/ultracluster/boot/scripts"))
+    module = importlib.import_module("ultracluster_all_reduce")
+    output = h100.text("all-reduce")
+    assert output.strip().endswith("NCCL INFO ENV/Plugin: Closing env plugin ncclEnvDefault")
+    assert json.loads(module.last_line(output))["rates"]["268435456"] == pytest.approx(1.69, abs=0.01)
