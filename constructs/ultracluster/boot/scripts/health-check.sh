@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Check in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink and its fabric, clocks, EFA devices, mounts,
-# the time.
+# Check in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, its fabric, clocks, EFA, mounts, the time.
 #
 #   health-check.sh [--patience SECONDS] [--recent SECONDS] [--forget-xids]
 #
@@ -156,10 +155,11 @@ check_rows() {
     done <"$run/rows.out"
 }
 
-# "Link 3: 26.562 GB/s" is up, in whatever unit; "Link 3: <inactive>" is not.
+# "Link 3: 26.562 GB/s" is up, in whatever unit; "Link 3: <inactive>" is not. Without NVLink the output is empty.
 check_nvlink() {
     local gpu up
     answered nvlink "nvidia-smi nvlink" || return 0
+    [ -n "$(<"$run/nvlink.out")" ] || problem "no GPU has NVLink"
     while read -r gpu up; do
         [ "$up" -ge "$nvlinks" ] || problem "GPU $gpu has $up of $nvlinks NVLinks up"
     done < <(awk '$1 == "GPU" { gpu = $2; sub(":", "", gpu); up[gpu] += 0 }
