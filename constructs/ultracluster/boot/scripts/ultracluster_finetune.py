@@ -198,6 +198,8 @@ def main(given: Sequence[str]) -> int:
         return 2
     on_gpu = torch.cuda.is_available()
     if "WORLD_SIZE" not in os.environ:
+        # DeepSpeed needs it on a GPU.
+        os.environ["LOCAL_RANK"] = "0"
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     auto = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "gradient_clipping")
     zero: dict[str, Any] = {
