@@ -144,7 +144,7 @@ _UTIL, _TENSOR, _ENGINE = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_PIPE_TENSOR_ACTI
 _MEMORY, _SM = "DCGM_FI_PROF_DRAM_ACTIVE", "DCGM_FI_PROF_SM_ACTIVE"
 
 
-def active(tensor: str, number: int = 1, *, util: str = "100x240", memory: str = "0.01x240", sm: str = "0.12x240",
+def active(tensor: str, number: int = 1, *, util: str = "100x240", memory: str = "0.00001x240", sm: str = "0.12x240",
            gpus: int = 2) -> Series:  # fmt: skip
     """GPUs of a node that run a kernel all the time, which by default is a collective that waits."""
     result: Series = {}
