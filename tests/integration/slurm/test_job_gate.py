@@ -122,25 +122,6 @@ def test_a_slow_node_is_left_out_and_the_job_starts_on_the_spare_one(slurm: Real
     assert slurm.states() == {"allocated": 4, "idle": 1}
 
 
-def test_a_node_that_was_left_out_before_the_last_start_is_not_left_out_for_ever(slurm: RealSlurm) -> None:
-    """A job of a month would run out of nodes, though those that were bad have been replaced."""
-    (slurm.directory / "slow").write_text("train-2\n")
-    job = submit(slurm, "nccl")
-    slurm.start_now(job)
-    slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
-    (slurm.directory / "slow").write_text("train-3\n")
-    slurm.run("scontrol", "requeue", job)
-    slurm.start_now(job)
-    slurm.until(
-        "train-3 is left out", lambda: " ExcNodeList=train-3 " in slurm.run("scontrol", "show", "job", job, "-o")
-    )
-    slurm.start_now(job)
-    slurm.until("the job runs once more", lambda: len(tasks(slurm, job)) == 8)
-    assert sorted(tasks(slurm, job)) == sorted(
-        ["train-1", "train-3", "train-4", "train-5", "train-1", "train-2", "train-4", "train-5"]
-    )
-
-
 def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_of_the_nodes(slurm: RealSlurm) -> None:
     note = "ok: /fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA\n"
     kept = slurm.made["train-3"].root / "run/ultracluster/health/mounts"

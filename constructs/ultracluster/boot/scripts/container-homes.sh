@@ -39,7 +39,7 @@ main() {
         [ -d "$base" ] || continue
         for uid in "$@"; do
             create "$base/user-$uid" "$uid" || { code=1 && continue; }
-            [ -z "${SLURM_JOB_ID:-}" ] || rm -rf --one-file-system "$base/user-$uid/pyxis_$SLURM_JOB_ID."*
+            [ -z "${SLURM_JOB_ID:-}" ] || rm -rf --one-file-system "$base/user-$uid/pyxis_$SLURM_JOB_ID."* || code=1
         done
     done < <(sed -nE 's,^ENROOT_(RUNTIME|CACHE|DATA)_PATH[ =]+(/[^ ]*)/user-\$\(id -u\)$,\2,p' "$conf")
     return "$code"

@@ -31,6 +31,7 @@ fi
 # A job that would run longer ends with the block. Slurm sends it the signal of its --signal option at the time before
 # the end that the option has, so that it writes a checkpoint. Jobs without that option run until they are requeued.
 now=$(date +%s)
+jobs=$(squeue --noheader --nodelist="$NODES" --states=RUNNING --format='%A %e' | sort -u) || failed=1
 while read -r job expected; do
   [ -n "$job" ] || continue
   if [ "$now" -ge "$REQUEUE_AT" ]; then
@@ -40,5 +41,5 @@ while read -r job expected; do
     scontrol update "JobId=$job" "EndTime=$ENDS" || { echo "job $job keeps its end $expected" >&2; failed=1; continue; }
     echo "job $job ends at $ENDS UTC"
   fi
-done < <(squeue --noheader --nodelist="$NODES" --states=RUNNING --format='%A %e' | sort -u)
+done <<<"$jobs"
 exit "$failed"

@@ -4,11 +4,6 @@
 requeue_without() {
     local without=$1 before others
     before=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
-    # Those that were left out before the program last started may have been repaired since.
-    if [ -e "${RUN:-}/ultracluster-started" ]; then
-        rm -f "$RUN/ultracluster-started"
-        before=""
-    fi
     [ -z "$before" ] || [ "$before" = "(null)" ] || without=$before,$without
     # Nodes that run jobs, or will: not a drained spare.
     others=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format='%N %T' |

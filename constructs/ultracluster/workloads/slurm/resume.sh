@@ -62,7 +62,6 @@ train() {
         touch "$CHECKPOINT_REQUEST"
     fi
     start_progress
-    touch "$RUN/ultracluster-started"
     echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     run_on_nodes "$@" &
     while true; do
