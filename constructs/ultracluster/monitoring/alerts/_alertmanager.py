@@ -46,12 +46,8 @@ _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
 #: Services that open an incident for each group of alerts, and the labels of a group.
 _INCIDENTS = ("opsgenie_configs", "pagerduty_configs", "victorops_configs")
 _OF_AN_INCIDENT = ["alertname", "cluster", "group", "instance", "job_id", "path"]
-# A rack or a zone is one failure: its nodes are lost to a job, which waits for the first already, and a node may have
-# had many jobs.
-_OF_MANY = [
-    {"matchers": ['alertname="NodeLost"'], "group_by": ["alertname", "cluster", "job_id"]},
-    {"matchers": ['alertname="JobLost"'], "group_by": ["alertname", "cluster"]},
-]
+# A rack is one failure: its nodes are lost to a job, which waits for the first already.
+_OF_A_JOB = [{"matchers": ['alertname="NodeLost"'], "group_by": ["alertname", "cluster", "job_id"]}]
 #: Critical alerts that one cause fires on a job, in the order in which they fire: the first of them is sent. Those of a
 #: node have a label: `PROBLEM_CAUSE`.
 ORDER_OF_A_JOB = ("NcclRanksMissing", "JobHung", "JobStepStalled", "CheckpointStale")
@@ -264,7 +260,7 @@ class _Receivers:
         """Yield its routes: one that is not the last continues."""
         *before, last = self.named
         for name in (*before, last):
-            grouped = {"group_by": _OF_AN_INCIDENT, "routes": _OF_MANY} if name.endswith("-incidents") else {}
+            grouped = {"group_by": _OF_AN_INCIDENT, "routes": _OF_A_JOB} if name.endswith("-incidents") else {}
             matchers = {"matchers": list(self.matchers)} if self.matchers else {}
             yield {
                 **matchers,
