@@ -45,7 +45,7 @@ class Framework:
         training: Options of the steps of the training, with `{steps}`, after which the learning rate has decayed too.
         any_batch: Whether a recipe has a batch that not every number of GPUs divides: without one of the plan, it is
             a sequence for each GPU.
-        steps: Steps between two checkpoints by default, where the framework's own are too many; 0: its own.
+        checkpoint_steps: Steps between two checkpoints by default, where the framework's own are too many; 0: its own.
     """
 
     degrees: Mapping[str, str]
@@ -65,7 +65,7 @@ class Framework:
     batch: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
     any_batch: bool = False
-    steps: int = 0
+    checkpoint_steps: int = 0
 
     def options(self, given: Settings, run: str = "", times: Callable[[Fraction], str] = str) -> list[str]:
         """Return the options of the given settings; the framework has defaults for the others."""
@@ -84,7 +84,7 @@ class Framework:
         options += self.fp8 if given.precision == "fp8" else ()
         options += self.sequence if given.sequence is not None else ()
         options += self.training if given.steps else ()
-        steps = given.checkpoint_steps or self.steps
+        steps = given.checkpoint_steps or self.checkpoint_steps
         options += [f"{self.interval}{steps}"] if steps else []
         options += self.data if given.data else ()
         options += self.model if given.model else ()
@@ -193,7 +193,7 @@ MAX_TEXT = Framework(
     batch=("per_device_batch_size={each}",),
     training=("steps={steps}",),
     # Its own are 10,000.
-    steps=500,
+    checkpoint_steps=500,
 )
 #: https://github.com/pytorch/torchtitan (0.3.0 on PyPI), torchtitan/config/configs.py (read 2026-11-25)
 TITAN = Framework(
@@ -221,7 +221,7 @@ VERL_TRAINER = Framework(
     data=("data.train_files={data}/train.parquet", "data.val_files={data}/test.parquet"),
     model=("actor_rollout_ref.model.path={model}",),
     sequence=("data.max_response_length={sequence}", "actor_rollout_ref.actor.ppo_max_token_len_per_gpu={twice}"),
-    steps=10,
+    checkpoint_steps=10,
 )
 #: https://docs.vllm.ai/en/stable/configuration/engine_args (read 2026-11-26); of Dynamo's workers too.
 VLLM_OPTIONS = Framework(
