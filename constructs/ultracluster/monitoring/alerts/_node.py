@@ -144,7 +144,7 @@ NODE_ALERTS = (
         ),
         actions=(
             "If the check is wrong: `aws ssm put-parameter --name /ultracluster/NAME/health-mode --value observe "
-            "--overwrite`. Once the check is right, each drained node resumes itself within 20 minutes.",
+            "--overwrite`. Once the check is right, drained nodes resume within 20 minutes, but not those that flap.",
             "Kubernetes: `kubectl --namespace node-health create configmap health-mode --from-literal mode=observe "
             "--dry-run=client -o yaml | kubectl apply -f -`.",
             "If the fault is real: drain with `sudo -i scontrol` or `kubectl cordon`; each repaired node makes room.",
