@@ -64,8 +64,8 @@ def all_reduce(address: str, port: int, world: int, sizes: Sequence[int], rank: 
     device = torch.device("cuda", gpu) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    backend, on = ("nccl", {"device_id": device}) if device.type == "cuda" else ("gloo", {})
-    dist.init_process_group(backend, init_method=f"tcp://{address}:{port}", rank=rank, world_size=world, **on)
+    backend, options = ("nccl", {"device_id": device}) if device.type == "cuda" else ("gloo", {})
+    dist.init_process_group(backend, init_method=f"tcp://{address}:{port}", rank=rank, world_size=world, **options)
     bandwidths = {}
     for size in sizes:
         values = torch.zeros(size // 4, dtype=torch.float32, device=device)
