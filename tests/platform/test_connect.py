@@ -243,5 +243,5 @@ def test_a_kubeconfig_without_credentials_is_an_error_with_its_remedy(
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     out = tmp_path / "kubeconfig"
     done = CliRunner().invoke(app, ["kubeconfig", str(ROOT / "examples" / "eks-minimal.yaml"), "--out", str(out)])
-    assert (done.exit_code, out.exists()) == (1, False)
+    assert (done.exit_code, out.exists()) == (3, False)
     assert "error: connect: AWS: Unable to locate credentials\n  remedy: check the credentials" in done.output

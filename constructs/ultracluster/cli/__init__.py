@@ -1,7 +1,6 @@
 """The command `ultracluster`.
 
-Exit codes: 0 good, 1 a problem in the input or a refusal, 2 wrong usage, 3 a call of AWS fails in `check --live`,
-`deploy`, `diff` or `image`.
+Exit codes: 0 good, 1 a problem in the input or a refusal, 2 wrong usage, 3 a call of AWS fails.
 """
 
 import atexit
@@ -14,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster import __version__
+from ultracluster.cli._failures import Commands
 from ultracluster.cli._output import record_json
 
 #: Module of each command, its function or program, and its help in the list of commands. Default: that of the function.
@@ -60,6 +60,7 @@ def _program(commands: Iterable[str]) -> typer.Typer:
     """Return the program with some commands, whose modules are imported."""
     program = typer.Typer(
         name="ultracluster",
+        cls=Commands,
         help="GPU clusters on AWS from a short cluster file.",
         no_args_is_help=True,
         add_completion=False,

@@ -117,7 +117,7 @@ def apply(
                 typer.echo(platform.plan(tools, parsed, settings) or "nothing changes")
                 return
             passed = (platform.wait_for_gate if gate else platform.apply)(tools, parsed, settings)
-    except (platform.ApplyError, platform.ToolError, ValueError) as error:
+    except (platform.ToolError, ValueError) as error:
         fail(str(error))
     if not passed:
         raise typer.Exit(1)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ultracluster.cli._output import misuse, unanswered
+from ultracluster.cli._output import misuse
 
 _T = TypeVar("_T")
 
@@ -20,17 +20,12 @@ def client(service: str, region: str) -> Any:
 
 
 def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _T | None:
-    """Return the result of an operation, or None if AWS answers with the code `missing`.
-
-    Any other error is printed, and ends the command with code 3.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError
+    """Return the result of an operation, or None if AWS answers with the code `missing`."""
+    from botocore.exceptions import ClientError
 
     try:
         return operation(**arguments)
     except ClientError as error:
         if missing and error.response["Error"]["Code"] in missing.split():
             return None
-        unanswered(error)
-    except BotoCoreError as error:
-        unanswered(error)
+        raise

@@ -154,13 +154,10 @@ def copier(hosts: "set[str]", *, optional: bool = False) -> Iterator[Copier]:
         for host in sorted(hosts):
             try:
                 passwords[host] = platform.ecr_password(host)
-            except platform.ApplyError as error:
+            except platform.ApplyError:
                 if not optional:
-                    fail(str(error))
-        try:
-            tools = platform.find_tools(Path(directory) / "no-cluster")
-        except platform.ApplyError as error:
-            fail(str(error))
+                    raise
+        tools = platform.find_tools(Path(directory) / "no-cluster")
         known = {host: password for host, password in passwords.items() if password}
         auths = {host: {"auth": _basic(password)} for host, password in known.items()}
         authfile = Path(directory) / "auth.json"

@@ -21,7 +21,7 @@ from ultracluster.cli._cluster_stacks import belongs_to, cluster_stacks
 from ultracluster.cli._deploy_states import with_states
 from ultracluster.cli._ended_blocks import not_yet_sold
 from ultracluster.cli._monthly_cost import MonthlyCost, monthly_cost
-from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json, unanswered
+from ultracluster.cli._output import JsonOption, fail, load, misuse, print_json
 from ultracluster.cli._price_file import price_file
 from ultracluster.cli._rehearse import app_directory
 from ultracluster.cli._synthesis import cdk_cli, synthesise
@@ -230,7 +230,7 @@ class _Plan:
 @contextmanager
 def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Path | None) -> Iterator[_Plan]:
     try:
-        from botocore.exceptions import BotoCoreError, ClientError
+        import botocore  # noqa: F401  # of the same extra
 
         from cdk_rehearsal import guard
         from cdk_rehearsal.deploy import DeployError, assembled, change_sets, comparison
@@ -286,8 +286,6 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
-        except (BotoCoreError, ClientError) as error:
-            unanswered(error)
 
 
 def _client(service: str, region: str | None) -> Any:

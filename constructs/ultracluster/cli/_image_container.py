@@ -69,13 +69,12 @@ def _builder() -> str:
 
 def _is_pushed(address: str) -> bool:
     """Return True if the registry has the image, whose tag Amazon ECR does not replace."""
-    from ultracluster.cli._copies import CopyError
     from ultracluster.cli._ecr import has_image
 
     try:
         return has_image(address)
-    except (CopyError, OSError) as error:
-        return fail(f"{error}; allow ecr:DescribeImages to this principal, and check the path to the registry")
+    except OSError as error:
+        return fail(f"{error}; check the path to the registry")
 
 
 def _use(address: str) -> str:
@@ -96,15 +95,11 @@ def _address(cluster: "ClusterFile", name: str, parent: str) -> str:
 
 def _push(builder: str, address: str) -> None:
     from ultracluster import platform
-    from ultracluster.cli._copies import CopyError
     from ultracluster.cli._ecr import create_repository
 
     host = address.partition("/")[0]
-    try:
-        create_repository(address)
-        password = platform.ecr_password(host)
-    except (CopyError, platform.ApplyError) as error:
-        fail(str(error))
+    create_repository(address)
+    password = platform.ecr_password(host)
     if password:
         _run(builder, "login", "--username", platform.USER, "--password-stdin", host, stdin=password)
     _run(builder, "push", address)

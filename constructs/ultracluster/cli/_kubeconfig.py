@@ -33,22 +33,19 @@ def kubeconfig(
         )
     if not out.parent.is_dir():
         misuse(f"--out: there is no directory {out.parent}")
-    try:
-        target = target_of(cluster, role, through, port=port)
-        if out.exists() and not _is_for(out, target.cluster):
-            other = f"{out} is no kubeconfig of this command for {target.cluster}"
-            misuse(f"--out: {other}, and stays as it is; name another")
-        with platform.connected(target, out) as connection:
-            typer.echo(f"export KUBECONFIG={out.resolve()}")
-            if connection.tunnel is None:
-                return
-            typer.echo(f"the tunnel is open on port {port} until you press Ctrl-C", err=True)
-            try:
-                connection.tunnel.wait()
-            except KeyboardInterrupt:
-                return
-    except platform.ApplyError as error:
-        fail(str(error))
+    target = target_of(cluster, role, through, port=port)
+    if out.exists() and not _is_for(out, target.cluster):
+        other = f"{out} is no kubeconfig of this command for {target.cluster}"
+        misuse(f"--out: {other}, and stays as it is; name another")
+    with platform.connected(target, out) as connection:
+        typer.echo(f"export KUBECONFIG={out.resolve()}")
+        if connection.tunnel is None:
+            return
+        typer.echo(f"the tunnel is open on port {port} until you press Ctrl-C", err=True)
+        try:
+            connection.tunnel.wait()
+        except KeyboardInterrupt:
+            return
     fail("the tunnel has ended, as an idle session does after 20 minutes by default; run the command again")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ultracluster.cli._aws import client
-from ultracluster.cli._output import print_json, unanswered
+from ultracluster.cli._output import print_json
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile import ClusterFile
@@ -47,12 +47,5 @@ def print_findings(cluster: "ClusterFile") -> None:
 def _findings(cluster: "ClusterFile") -> "Iterator[Finding]":
     from ultracluster.live import check_account
 
-    try:
-        from botocore.exceptions import BotoCoreError
-    except ImportError:
-        client("sts", cluster.region)
-        raise
-    try:
-        yield from check_account(cluster, client)
-    except BotoCoreError as error:
-        unanswered(error)
+    client("sts", cluster.region)  # ends the command if boto3 is not installed
+    yield from check_account(cluster, client)

@@ -31,20 +31,16 @@ _PROSE, _WIDEST = 100, 2000
 
 def fail(message: str) -> NoReturn:
     """Print a problem of the input and exit with code 1, without a traceback."""
-    _end(message, 1)
+    end(message, 1)
 
 
 def misuse(message: str) -> NoReturn:
     """Print wrong usage and exit with code 2, without a traceback."""
-    _end(message, 2)
+    end(message, 2)
 
 
-def unanswered(error: Exception) -> NoReturn:
-    """Print why a call of AWS failed and exit with code 3, without a traceback."""
-    _end(f"{error}; check the Region, and the credentials: `aws sts get-caller-identity`", 3)
-
-
-def _end(message: str, code: int) -> NoReturn:
+def end(message: str, code: int) -> NoReturn:
+    """Print a problem, as JSON too if the command prints JSON, and exit."""
     typer.echo(f"error: {message}", err=True)
     if _JSON.get():
         print_json({"ok": False, "error": message})

@@ -27,15 +27,13 @@ def deployed_outputs(
         stacks: Names of its stacks. Default: those of its name.
 
     Raises:
-        ValueError: If there is no such stack, or there are several clusters.
+        ValueError: If the file has no such stack, or several clusters.
+        ApplyError: If CloudFormation does not answer, has no such stack, or several clusters.
     """
     from ultracluster import platform
 
     if file is None:
-        try:
-            return platform.stack_outputs(cluster.name, cluster.region, stacks or ())
-        except platform.ApplyError as error:
-            raise ValueError(str(error)) from None
+        return platform.stack_outputs(cluster.name, cluster.region, stacks or ())
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

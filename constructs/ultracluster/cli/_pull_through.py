@@ -28,8 +28,6 @@ def upstream(row: "Artifact") -> str | None:
 
 def create_rules(rows: Iterable["Artifact"], registry: str) -> list[str]:
     """Create the rules of images, unless they exist, and return their prefixes; or end the command."""
-    from botocore.exceptions import BotoCoreError, ClientError
-
     from ultracluster.catalogue.schedulers import registries
 
     host, _, prefix = registry.partition("/")
@@ -52,6 +50,4 @@ def create_rules(rows: Iterable["Artifact"], registry: str) -> list[str]:
             if existing["upstreamRegistryUrl"] != name:
                 fail(f"the rule {rule} of the account copies from {existing['upstreamRegistryUrl']} instead of {name}; "
                      "delete it, or use another registry")  # fmt: skip
-        except (BotoCoreError, ClientError) as error:
-            fail(f"the rule {rule} is not created: {error}")
     return list(rules)

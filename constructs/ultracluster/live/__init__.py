@@ -55,6 +55,7 @@ def check_account(cluster: ClusterFile, client: Callable[[str, str], Any]) -> It
 
     Raises:
         botocore.exceptions.BotoCoreError: If there are no credentials, or AWS is out of reach.
+        botocore.exceptions.ClientError: If the credentials are not valid, such as after they expired.
     """
     from botocore.exceptions import ClientError
     from botocore.parsers import ResponseParserError
@@ -73,11 +74,15 @@ def check_account(cluster: ClusterFile, client: Callable[[str, str], Any]) -> It
                 f"not checked: the credentials may not call {error.action}",
                 "ultracluster check FILE --live --policy prints the IAM policy",
             )
-        except ClientError as error:
+        except (ClientError, ResponseParserError) as error:
+            if check.id == "live-account":
+                # AWS allows this call to all credentials that are valid: the other checks would be refused, too.
+                raise
+            if isinstance(error, ResponseParserError):
+                # A page of a proxy, for example: its text has many lines.
+                yield check.doubt("not checked: what answered is not AWS", "look at the proxy, and at AWS_ENDPOINT_URL")
+                continue
             yield check.doubt(f"not checked: {error}", "run the check again")
-        except ResponseParserError:
-            # A page of a proxy, for example: its text has many lines.
-            yield check.doubt("not checked: what answered is not AWS", "look at the proxy, and at AWS_ENDPOINT_URL")
         if failed and check.id == "live-account":
             return
 

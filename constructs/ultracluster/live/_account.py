@@ -79,7 +79,7 @@ class Account:
             code = error.response["Error"]["Code"]
             if code in missing.split():
                 return None
-            if code in _DENIED:
+            if code in _DENIED and call.action:
                 raise NotAllowedError(call.action) from None
             raise
         return answer

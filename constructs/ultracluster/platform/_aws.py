@@ -45,11 +45,12 @@ def call(operation: Any, subject: str, remedy: str, **arguments: Any) -> Any:
         ApplyError: If AWS refuses it, or does not answer.
     """
     from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
 
     try:
         return operation(**arguments)
-    except (BotoCoreError, ClientError) as error:
-        raise ApplyError("connect", subject, str(error), remedy) from None
+    except (BotoCoreError, ClientError, ResponseParserError) as error:
+        raise ApplyError("connect", subject, str(error), remedy) from error
 
 
 def resumed(region: str, session: str) -> tuple[str, str]:

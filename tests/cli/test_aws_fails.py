@@ -1,0 +1,115 @@
+"""Commands whose calls of AWS fail: one exit code, one line, no traceback."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ultracluster.cli import app
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SLURM, KUBERNETES = str(EXAMPLES / "slurm-minimal.yaml"), str(EXAMPLES / "eks-minimal.yaml")
+COMMANDS = [
+    ["check", SLURM, "--live"],
+    ["image", "status", SLURM],
+    ["image", "pin", KUBERNETES],
+    ["apply", KUBERNETES, "--dry-run"],
+    ["kubeconfig", KUBERNETES],
+]
+# Answer of AWS STS in the query protocol, and page of a proxy: status and body.
+EXPIRED = (
+    403,
+    (
+        "<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code>"
+        "<Message>The security token included in the request is expired</Message></Error></ErrorResponse>"
+    ),
+)
+PAGE = 407, "<html><head></head><body>Proxy<br>please sign in</body></html>"
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
+    monkeypatch.chdir(tmp_path)
+    return monkeypatch
+
+
+@pytest.fixture
+def aws(credentials: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Server that gives one answer to all calls."""
+    status, body = request.param
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.send_header("Content-Type", "text/xml")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            credentials.setenv(name, "x")
+        credentials.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        credentials.setenv("NO_PROXY", "127.0.0.1")
+        yield
+        server.shutdown()
+
+
+@pytest.mark.usefixtures("credentials")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: f"{words[0]}-{len(words)}")
+def test_every_command_ends_with_3_without_credentials(command: list[str]) -> None:
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 3, result.output
+    assert "Unable to locate credentials" in result.stderr
+
+
+@pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize("aws", [EXPIRED, PAGE], indirect=True, ids=["expired", "proxy"])
+def test_a_check_of_the_account_without_an_answer_is_not_good() -> None:
+    result = CliRunner().invoke(app, ["check", SLURM, "--live", "--json"])
+    assert result.exit_code == 3
+    assert json.loads(result.stdout)["ok"] is False
+
+
+@pytest.mark.usefixtures("aws")
+@pytest.mark.parametrize("aws", [PAGE], indirect=True, ids=["proxy"])
+@pytest.mark.parametrize("command", COMMANDS[3:], ids=lambda words: words[0])
+def test_a_page_of_a_proxy_is_no_traceback(command: list[str]) -> None:
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 3, result.exception
+    assert result.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("ThrottlingException", "run the command again"),
+        ("AccessDeniedException", "lack this permission"),
+        ("InvalidClientTokenId", "aws sts get-caller-identity"),
+    ],
+)
+def test_the_line_names_what_to_do(monkeypatch: pytest.MonkeyPatch, code: str, remedy: str) -> None:
+    from botocore.exceptions import ClientError
+
+    def refused(service: str, region: str) -> None:
+        raise ClientError({"Error": {"Code": code, "Message": "refused"}}, "GetComputeNodeGroup")
+
+    monkeypatch.setattr("ultracluster.cli._image.client", refused)
+    result = CliRunner().invoke(app, ["image", "status", SLURM])
+    assert result.exit_code == 3
+    assert remedy in result.stderr
