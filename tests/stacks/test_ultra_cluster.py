@@ -260,6 +260,19 @@ def test_two_clusters_with_compliance_stand_in_one_stack() -> None:
     assert len(keys) == 2
 
 
+def test_the_key_of_log_groups_is_for_cloudwatch_logs_of_the_partition() -> None:
+    """region-info/lib/default.js of aws-cdk-lib 2.275.0 has the domain of the partition for `logs`."""
+    text = EKS.read_text().replace("us-east-2", "cn-north-1").replace("use2", "cnn1").replace("arn:aws:", "arn:aws-cn:")
+    cluster = clusterfile.loads(f"{text}compliance: [pci-dss]\nobservability: {{profile: none}}\n", "c.yaml")
+    (key,) = (
+        resource["Properties"]["KeyPolicy"]["Statement"][-1]
+        for template in templates(cluster).values()
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::KMS::Key" and "Log groups" in resource["Properties"]["Description"]
+    )
+    assert key["Principal"] == {"Service": "logs.cn-north-1.amazonaws.com.cn"}
+
+
 @pytest.mark.parametrize("orchestrator", ["slurm", "kubernetes"])
 def test_roles_may_be_those_of_an_organization(orchestrator: str) -> None:
     customized = app()

@@ -6,6 +6,7 @@ from ultracluster.security._compliance import FINDINGS as FINDINGS
 from ultracluster.security._compliance import Finding as Finding
 from ultracluster.security._compliance import acknowledge_compliance as acknowledge_compliance
 from ultracluster.security._compliance import packs_of as packs_of
+from ultracluster.security._logs import allow_logs as allow_logs
 from ultracluster.security._managed_policies import add_managed_policy as add_managed_policy
 from ultracluster.security._node_role import NodeRole as NodeRole
 from ultracluster.security._readable import acknowledge_wildcards as acknowledge_wildcards

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from ultracluster.planning import checked_method
 from ultracluster.rules import Refusal
-from ultracluster.security import check_same_region
+from ultracluster.security import allow_logs, check_same_region
 
 #: Retention by days.
 RETENTION: Mapping[int, logs.RetentionDays] = MappingProxyType(
@@ -47,7 +47,7 @@ def log_group(scope: Construct, name: str, *, retention: logs.RetentionDays, key
     if problems := check_same_region(scope, {"key": key}):
         raise Refusal(scope, problems)
     if key is not None:
-        _allow_logs(key, cdk.Stack.of(scope).region, log_group_arn(scope, name))
+        allow_logs(key, cdk.Stack.of(scope).region, log_group_arn(scope, name))
     group = logs.LogGroup(
         scope,
         "LogGroup",
@@ -81,18 +81,3 @@ class LogGroupGrants:
             actions=["logs:FilterLogEvents", "logs:GetLogEvents", "logs:StartQuery"],
             resource_arns=[self._group.log_group_arn],
         )
-
-
-def _allow_logs(key: kms.IKey, region: str, log_group_arn: str) -> None:
-    """Allow CloudWatch Logs to use a key for a log group alone.
-
-    See: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (read 2026-11-22)
-    """
-    key.add_to_resource_policy(
-        iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(f"logs.{region}.amazonaws.com")],
-            actions=["kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
-            resources=["*"],
-            conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": log_group_arn}},
-        )
-    )

@@ -4,13 +4,12 @@ from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IConstruct
 
 from ultracluster.clusterfile import ClusterFile
-from ultracluster.security import acknowledge_compliance
+from ultracluster.security import acknowledge_compliance, allow_logs
 
 
 def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
@@ -39,10 +38,7 @@ def add_compliance(scopes: list[IConstruct], cluster: ClusterFile) -> None:
 
 
 def _key(scope: IConstruct, cluster: ClusterFile) -> kms.Key:
-    """Create the key. CloudWatch Logs may use it for log groups of this account and region only.
-
-    See: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (read 2026-11-22)
-    """
+    """Create the key. CloudWatch Logs may use it for log groups of this account and region only."""
     stack = cdk.Stack.of(scope)
     key = kms.Key(
         cast(Construct, scope),
@@ -51,18 +47,6 @@ def _key(scope: IConstruct, cluster: ClusterFile) -> kms.Key:
         enable_key_rotation=True,
         removal_policy=cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     )
-    key.add_to_resource_policy(
-        iam.PolicyStatement(
-            actions=["kms:Encrypt*", "kms:Decrypt*", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:Describe*"],
-            resources=["*"],
-            principals=[iam.ServicePrincipal(f"logs.{stack.region}.amazonaws.com")],
-            conditions={
-                "ArnLike": {
-                    "kms:EncryptionContext:aws:logs:arn": stack.format_arn(
-                        service="logs", resource="*", arn_format=cdk.ArnFormat.NO_RESOURCE_NAME
-                    )
-                }
-            },
-        )
-    )
+    groups = stack.format_arn(service="logs", resource="*", arn_format=cdk.ArnFormat.NO_RESOURCE_NAME)
+    allow_logs(key, cluster.region, groups)
     return key
