@@ -116,6 +116,14 @@ def test_a_region_without_grafana_falls_to_a_server_with_a_warning() -> None:
     assert "AWS::AutoScaling::AutoScalingGroup" in types(stack(text))
 
 
+def test_govcloud_has_existing_workspaces_and_no_new_ones() -> None:
+    text = GOOD.replace("us-east-2", "us-gov-west-1").replace("use2", "usgw1")
+    created = clusterfile.loads(f"{text}observability: {{grafana: {{kind: managed}}}}\n", "c.yaml")
+    assert created.grafana == "self-hosted"
+    existing = f"{text}observability: {{grafana: {{kind: managed, workspace: g-0123456789}}}}\n"
+    assert clusterfile.loads(existing, "c.yaml").grafana == "managed"
+
+
 @pytest.mark.parametrize("section", ["", "observability: {}", "observability: {profile: basic}"])
 def test_a_region_without_prometheus_names_the_key_that_turns_metrics_off(section: str) -> None:
     file = "\n".join(

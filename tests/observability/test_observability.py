@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import tarfile
+from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from support.observability_stack import ALERT_MANAGER, DASHBOARDS, RULES, Observ
 from support.templates import resources_of
 from ultracluster import observability
 from ultracluster.catalogue.ec2 import REGIONS
-from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN, MANAGED_GRAFANA_REGIONS
+from ultracluster.catalogue.monitoring import AMAZON_PROMETHEUS_PLUGIN, MANAGED_GRAFANA_REGIONS, NEW_GRAFANA_REGIONS
 from ultracluster.monitoring.alerts import rules as rule_files
 from ultracluster.monitoring.alerts._rule_check import UNBOUNDED_LABELS, rule_problems
 from ultracluster.monitoring.names import Profile
@@ -361,15 +362,23 @@ def test_people_sign_in_by_saml() -> None:
     }
 
 
-def test_rejects_a_region_without_grafana_and_subnets_without_groups() -> None:
-    parent = stack("eu-north-1")
+@pytest.mark.parametrize("region", ["eu-north-1", "us-gov-west-1"])
+def test_rejects_a_region_without_grafana_and_subnets_without_groups(region: str) -> None:
+    parent = stack(region)
     subnet = ec2.Subnet.from_subnet_id(parent, "Subnet", "subnet-0123456789abcdef0")
-    with pytest.raises(ValueError, match=r"(?s)eu-north-1 has no Amazon Managed Grafana.*2 to 6.*go together"):
+    with pytest.raises(ValueError, match=rf"(?s)no Amazon Managed Grafana in {region}.*2 to 6.*go together"):
         observability.GrafanaWorkspace(parent, "G", name="llama", subnets=[subnet])
 
 
 def test_the_regions_of_grafana_are_regions() -> None:
     assert set(REGIONS.values()) >= MANAGED_GRAFANA_REGIONS
+
+
+@pytest.mark.parametrize("region", sorted(MANAGED_GRAFANA_REGIONS))
+def test_cloudformation_has_a_workspace_where_one_is_created(region: str) -> None:
+    """The registry of the Region, as cfn-lint carries it: CloudFormation refuses a template with another type."""
+    registry = json.loads(files("cfnlint.data.schemas.providers").joinpath(f"{region}.json").read_text())
+    assert ("AWS::Grafana::Workspace" in registry) == (region in NEW_GRAFANA_REGIONS)
 
 
 def test_nobody_reaches_a_server_of_ones_own_but_by_session_manager(parts: tuple[Any, dict[str, Any]]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ultracluster.catalogue.ec2 import InstanceType, addresses, interfaces
-from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS
+from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS, NEW_GRAFANA_REGIONS
 from ultracluster.catalogue.schedulers import eks
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile.sections._home import Home
@@ -69,12 +69,13 @@ def second_zone(zone: str) -> str:
 
 
 def grafana_kind(grafana: Grafana, region: str, *, accept: Container[str], internet: bool) -> str:
-    """Return the kind of Grafana: that of the file, or `self-hosted` if the region has no managed one.
+    """Return the kind of Grafana: that of the file, or `self-hosted` without a managed one in CloudFormation.
 
     A server installs Grafana from its project's repository, so without internet access it is `none`.
     """
     kind, accepted = grafana.kind, grafana.workspace and "grafana-workspace-region" in accept
-    if kind == "managed" and region not in MANAGED_GRAFANA_REGIONS and not accepted:
+    regions = MANAGED_GRAFANA_REGIONS if grafana.workspace else NEW_GRAFANA_REGIONS
+    if kind == "managed" and region not in regions and not accepted:
         kind = "self-hosted"
     return "none" if kind == "self-hosted" and not internet else kind
 

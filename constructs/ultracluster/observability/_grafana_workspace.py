@@ -15,9 +15,9 @@ from constructs import Construct
 from ultracluster.catalogue.ec2 import domain_of
 from ultracluster.catalogue.monitoring import (
     LEAST_SUBNETS,
-    MANAGED_GRAFANA_REGIONS,
     MANAGED_GRAFANA_VERSION,
     MOST_SUBNETS,
+    NEW_GRAFANA_REGIONS,
 )
 from ultracluster.network import check_same_vpc
 from ultracluster.observability._checks import GRAFANA_ID, GRAFANA_NAME, HTTPS_URL, region_problem
@@ -200,10 +200,11 @@ def grafana_of(scope: Construct, grafana: IGrafanaWorkspace | str) -> IGrafanaWo
 
 
 def _problems(region: str, subnets: int, groups: int) -> Iterator[str]:
-    if not cdk.Token.is_unresolved(region) and region not in MANAGED_GRAFANA_REGIONS:
-        regions = ", ".join(sorted(MANAGED_GRAFANA_REGIONS))
+    if not cdk.Token.is_unresolved(region) and region not in NEW_GRAFANA_REGIONS:
+        regions = ", ".join(sorted(NEW_GRAFANA_REGIONS))
         yield _REGION(
-            f"{region} has no Amazon Managed Grafana; use SelfHostedGrafana, or a workspace in one of {regions}"
+            f"CloudFormation has no Amazon Managed Grafana in {region}; use SelfHostedGrafana, or a workspace in one "
+            f"of {regions}"
         )
     if subnets and not LEAST_SUBNETS <= subnets <= MOST_SUBNETS:
         yield _NETWORK(f"subnets must be {LEAST_SUBNETS} to {MOST_SUBNETS}, in zones of their own, got {subnets}")

@@ -6,6 +6,7 @@ from ultracluster.catalogue.monitoring._grafana import LEAST_SUBNETS as LEAST_SU
 from ultracluster.catalogue.monitoring._grafana import MANAGED_GRAFANA_REGIONS as MANAGED_GRAFANA_REGIONS
 from ultracluster.catalogue.monitoring._grafana import MANAGED_GRAFANA_VERSION as MANAGED_GRAFANA_VERSION
 from ultracluster.catalogue.monitoring._grafana import MOST_SUBNETS as MOST_SUBNETS
+from ultracluster.catalogue.monitoring._grafana import NEW_GRAFANA_REGIONS as NEW_GRAFANA_REGIONS
 from ultracluster.catalogue.monitoring._grafana import SELF_HOSTED_VERSION as SELF_HOSTED_VERSION
 from ultracluster.catalogue.monitoring._prometheus import ACTIVE_ALERTS as ACTIVE_ALERTS
 from ultracluster.catalogue.monitoring._prometheus import ACTIVE_SERIES as ACTIVE_SERIES

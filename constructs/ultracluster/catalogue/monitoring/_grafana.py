@@ -24,8 +24,14 @@ _AUTHENTICATION = Source(
     as_of="2026-09-15",
 )
 
-#: Regions with Amazon Managed Grafana. The registry of CloudFormation has the type in a few more (cfn-lint 1.58.0):
-#: that page does not name them.
+_WORKSPACES = Source(
+    "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-grafana-workspace.html "
+    "(cfn-lint 1.58.0)",
+    read_on="2026-11-28",
+    verify="aws cloudformation describe-type --region REGION --type RESOURCE --type-name AWS::Grafana::Workspace",
+)
+
+#: Regions with Amazon Managed Grafana.
 MANAGED_GRAFANA_REGIONS: Annotated[frozenset[str], Stated(_MANAGED_GRAFANA, columns="Regions")] = frozenset(
     {
         *("us-east-1", "us-east-2", "us-west-2", "us-gov-east-1", "us-gov-west-1"),
@@ -33,6 +39,11 @@ MANAGED_GRAFANA_REGIONS: Annotated[frozenset[str], Stated(_MANAGED_GRAFANA, colu
         *("ap-northeast-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2"),
     }
 )
+#: Those of them in which CloudFormation creates a workspace: its registry has no AWS::Grafana::Workspace in GovCloud.
+NEW_GRAFANA_REGIONS: Annotated[frozenset[str], Stated(_WORKSPACES, columns="Regions")] = MANAGED_GRAFANA_REGIONS - {
+    "us-gov-east-1",
+    "us-gov-west-1",
+}
 
 #: Version of new workspaces. An upgrade cannot be undone.
 MANAGED_GRAFANA_VERSION: Annotated[str, Stated(_VERSION_UPDATE, columns="version of Grafana")] = "12.4"

@@ -28,7 +28,7 @@ from ultracluster.planning.workload import (
 
 _GRAFANA_PRIVATE = warning("grafana-private", "Nodes have no internet access to install Grafana, so none is created.")
 _NO_MANAGED_GRAFANA = warning(
-    "grafana-region", "Amazon Managed Grafana is not available in the Region, so Grafana is self-hosted."
+    "grafana-region", "CloudFormation has no Amazon Managed Grafana in the Region, so Grafana is self-hosted."
 )
 _ALERTS_WITHOUT_SUBSCRIPTION = warning(
     "alerts-without-subscription", "The topic of the alerts has no subscription in the file."
@@ -215,8 +215,8 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     elif requested.grafana.kind == "managed" and cluster.grafana != "managed":
         yield (
             _NO_MANAGED_GRAFANA,
-            f"{cluster.region} has no Amazon Managed Grafana, so a self-hosted server shows the dashboards; "
-            "write grafana: {kind: self-hosted} if that is right",
+            f"CloudFormation has no Amazon Managed Grafana in {cluster.region}, so a self-hosted server shows the "
+            "dashboards; write grafana: {kind: self-hosted} if that is right",
         )
     if requested.vpc_endpoint and cluster.network.existing is not None:
         yield (
