@@ -142,6 +142,7 @@ def test_a_region_without_prometheus_names_the_key_that_turns_metrics_off(sectio
     cluster = clusterfile.loads(file + "observability: {profile: none}", "c.yaml")
     # m7i, the default, is not in the Region; a type of the file is not changed.
     assert cluster.service_type.name == "m6i.2xlarge"
+    assert "system nodes: 2 m6i.2xlarge" in clusterfile.orchestrator_texts(cluster).control_plane(cluster)
     named = file.replace("{admins:", "{system: {type: m7i.2xlarge}, admins:") + "observability: {profile: none}"
     assert clusterfile.loads(named, "c.yaml").service_type.name == "m7i.2xlarge"
 

@@ -16,7 +16,7 @@ def control_plane(cluster: ClusterFile) -> str:
     version = eks.support_on(section.version, today)
     if section.existing:
         return f"{version}; the cluster {section.existing.name}"
-    system = f"system nodes: {section.system.count} {section.system.type}"
+    system = f"system nodes: {section.system.count} {cluster.service_type.name}"
     charts = f"charts of {eks.CHARTS_READ_ON}, {(today - eks.CHARTS_READ_ON).days} days old"
     return f"{system}; {version}; control plane of the tier {section.scaling_tier}; {charts}"
 

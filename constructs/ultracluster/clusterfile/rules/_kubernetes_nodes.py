@@ -161,7 +161,7 @@ def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     managed = [
         it for it in cluster.node_groups if not (it.elastic or isinstance(it.capacity, InterruptibleReservation))
     ]
-    remedy = f"request an increase before you deploy: https://{cluster.region}.console.aws.amazon.com/servicequotas"
+    remedy = "request an increase in Service Quotas before you deploy"
     # One more for the system nodes.
     count = len(managed) + cluster.kubernetes.is_new
     if count > eks.MANAGED_NODE_GROUPS:
