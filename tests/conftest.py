@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import settings
 from cdk_rehearsal.deploy import CliProcesses
 from support import templates
 from support.strict_process import StrictProcess
+from support.training import warm_python
 from support.wheel import Wheel, build
 
 # How long a case takes says more about who else uses the machine than about the code.
@@ -53,6 +55,13 @@ def cli_processes() -> Iterator[CliProcesses]:
     """Processes of the CDK CLI for all tests of a worker: a start takes a second."""
     with CliProcesses() as processes:
         yield processes
+
+
+@pytest.fixture(scope="session")
+def torch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Python that has imported PyTorch, and what that imports for the first optimizer: two seconds for all tests."""
+    with warm_python(tmp_path_factory.mktemp("torch"), "import torch._dynamo, torch.distributed") as python:
+        yield python
 
 
 @pytest.fixture

@@ -36,12 +36,13 @@ sys.exit(start({address!r}, sys.argv))
 
 
 @contextmanager
-def warm_python(directory: Path, statements: str, **variables: str) -> Iterator[Path]:
+def warm_python(directory: Path, statements: str, python: Path = BIN / "python", **variables: str) -> Iterator[Path]:
     """Start a process that executes statements; imports are most of the time of a short run.
 
     Args:
         directory: Directory of the files, which must be there.
         statements: Import the libraries.
+        python: Python, which may be a copy that has imported others already.
         variables: Variables of the environment that the libraries read when they are imported.
 
     Yields:
@@ -50,7 +51,7 @@ def warm_python(directory: Path, statements: str, **variables: str) -> Iterator[
     client, address = directory / "python", f"ultracluster-tests-python-{secrets.token_hex(8)}"
     client.write_text(_CLIENT.format(python=BIN / "python", directory=str(ROOT / "tests/support"), address=address))
     client.chmod(0o755)
-    command = [f"{BIN}/python", "-W", "ignore", f"{ROOT}/tests/support/warm_python.py", address, statements]
+    command = [str(python), "-W", "ignore", f"{ROOT}/tests/support/warm_python.py", address, statements]
     environment = {**ENVIRONMENT, **variables, "HOME": str(directory), "PATH": f"{BIN}:{os.environ['PATH']}"}
     with subprocess.Popen(
         command, env=environment, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

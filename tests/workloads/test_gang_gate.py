@@ -19,7 +19,7 @@ import pytest
 from support import ROOT
 from support.kubernetes_data import cluster, nodes
 from support.ports import free_ports
-from support.training import ENVIRONMENT, warm_python
+from support.training import ENVIRONMENT
 from support.waiting import PATIENCE_SECONDS
 from ultracluster.kubernetes import GANG_JOB, Object, platform
 from ultracluster.workloads._kubernetes_gang import job_set, train_job
@@ -214,7 +214,9 @@ class Gang:
         return [process.returncode for process in running], outputs[0]
 
 
-def test_a_node_with_a_slow_network_is_cordoned_and_the_gang_restarts(tmp_path: Path, server: Server) -> None:
+def test_a_node_with_a_slow_network_is_cordoned_and_the_gang_restarts(
+    tmp_path: Path, server: Server, torch: Path
+) -> None:
     # A floor that a pair with the delay cannot reach: 1 MiB in a tenth of a second.
     gang = Gang(tmp_path, server, 3, gate="nccl", floors={str(SIZE): SIZE / 0.1 / 1e9})
     (tmp_path / "slow").mkdir()
@@ -228,8 +230,7 @@ def test_a_node_with_a_slow_network_is_cordoned_and_the_gang_restarts(tmp_path: 
             **node["metadata"],
             "annotations": {"ultracluster/gate": name, "ultracluster/breaker-gate": "open"},
         }
-    with warm_python(tmp_path, "import torch.distributed") as python:
-        codes, output = gang.run(python)
+    codes, output = gang.run(torch)
     assert codes == [86] * 3, output
     # The alert ends about the nodes that have passed, and about none that was not tested.
     assert [*server.reported] == [f"node-{index}" for index in range(3, 8)]

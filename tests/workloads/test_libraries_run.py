@@ -39,15 +39,17 @@ lightning.Trainer(default_root_dir="run", **options).fit(Module(), data)
 
 
 @pytest.mark.parametrize(
-    ("program", "reported"),
+    ("program", "warm", "reported"),
     [
-        # Neither a loss nor tokens: the launcher observes the optimizer.
-        (ACCELERATE, set()),
-        (LIGHTNING, {"train_loss", "train_checkpoint_seconds"}),
+        # Neither a loss nor tokens: the launcher observes the optimizer, which is imported after it.
+        (ACCELERATE, False, set()),
+        (LIGHTNING, True, {"train_loss", "train_checkpoint_seconds"}),
     ],
     ids=["accelerate", "lightning"],
 )
-def test_a_library_reports_without_a_change_of_the_program(tmp_path: Path, program: str, reported: set[str]) -> None:
+def test_a_library_reports_without_a_change_of_the_program(
+    tmp_path: Path, torch: Path, program: str, warm: bool, reported: set[str]
+) -> None:
     (tmp_path / "train.py").write_text(program)
     (tmp_path / "metrics").mkdir()
     (tmp_path / "run").mkdir()
@@ -60,7 +62,7 @@ def test_a_library_reports_without_a_change_of_the_program(tmp_path: Path, progr
         "HOME": str(tmp_path),
         "PATH": "/usr/bin:/bin",
     }
-    command = [str(BIN / "python"), "-W", "ignore", str(RUN), "train.py"]
+    command = [str(torch if warm else BIN / "python"), "-W", "ignore", str(RUN), "train.py"]
     done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert (done.returncode, "not reported" in done.stderr) == (0, False), done.stderr
     lines = [line for line in (tmp_path / "metrics/train.prom").read_text().splitlines() if line[0] != "#"]

@@ -39,7 +39,7 @@ LIBRARIES = {
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+def python(tmp_path_factory: pytest.TempPathFactory, torch: Path) -> Iterator[Callable[[str], Path]]:
     """Python of one of them."""
     with ExitStack() as stack:
 
@@ -47,7 +47,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         def program(name: str) -> Path:
             directory = tmp_path_factory.mktemp(name)
             return stack.enter_context(
-                warm_python(directory, LIBRARIES[name], HF_HUB_OFFLINE="1", DS_ACCELERATOR="cpu")
+                warm_python(directory, LIBRARIES[name], torch, HF_HUB_OFFLINE="1", DS_ACCELERATOR="cpu")
             )
 
         yield program

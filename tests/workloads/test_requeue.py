@@ -4,14 +4,12 @@ import ast
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support import ROOT
 from support.job_node import Node
-from support.training import warm_python
 
 SCRIPTS = ROOT / "constructs/ultracluster"
 START = """\
@@ -53,13 +51,6 @@ sys.exit(1)
 """
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Python that has imported PyTorch, which takes seconds."""
-    with warm_python(tmp_path_factory.mktemp("python"), "import torch") as program:
-        yield program
-
-
 class Job:
     """A job and its starts.
 
@@ -99,29 +90,31 @@ class Job:
 
 @pytest.mark.parametrize("text", [TORCH, OTHER])
 def test_a_program_that_reports_no_steps_queues_again_after_a_newer_checkpoint_alone(
-    python: Path, tmp_path: Path, text: str
+    torch: Path, tmp_path: Path, text: str
 ) -> None:
     """Counted steps go on from the highest one at each start, so the error itself would be progress for ever."""
-    job = Job(python, tmp_path, text)
+    job = Job(torch, tmp_path, text)
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same error, and no newer checkpoint"
 
 
-# torchrun ends the other processes of a failed job.
+# torchrun ends the other processes of a failed job. A later start writes its checkpoint in a later second.
 ENDED = """\
-import os, pathlib, torch
+import os, pathlib, time, torch
 weight = torch.nn.Parameter(torch.ones(1))
 weight.grad = torch.ones(1)
 torch.optim.SGD([weight], lr=0.1).step()
 if os.environ["SAVES"]:
-    pathlib.Path(os.environ["RUN"], "model.pt").write_text("")
+    model = pathlib.Path(os.environ["RUN"], "model.pt")
+    model.write_text("")
+    os.utime(model, (time.time(), time.time() + int(os.environ["SLURM_RESTART_COUNT"])))
 os.kill(os.getpid(), 9)
 """
 
 
-def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(python: Path, tmp_path: Path) -> None:
+def test_a_program_that_is_killed_at_once_after_a_checkpoint_queues_again(torch: Path, tmp_path: Path) -> None:
     """Its process looks for checkpoints every half minute only."""
-    job = Job(python, tmp_path, ENDED, code=137)
+    job = Job(torch, tmp_path, ENDED, code=137)
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same end, and no newer checkpoint"
     assert job.starts(restarts=1, saves=True)
@@ -143,21 +136,21 @@ def test_the_script_looks_for_the_same_files_as_the_process() -> None:
 
 @pytest.mark.parametrize(("restarts", "again"), [(2, True), (3, False)])
 def test_a_program_with_checkpoints_elsewhere_queues_again_three_times(
-    python: Path, tmp_path: Path, restarts: int, again: bool
+    torch: Path, tmp_path: Path, restarts: int, again: bool
 ) -> None:
-    assert Job(python, tmp_path, TORCH).starts(restarts=restarts) is again
+    assert Job(torch, tmp_path, TORCH).starts(restarts=restarts) is again
 
 
-def test_a_program_that_fails_before_a_step_does_not_queue_again(python: Path, tmp_path: Path) -> None:
-    assert not Job(python, tmp_path, OTHER).starts()
+def test_a_program_that_fails_before_a_step_does_not_queue_again(torch: Path, tmp_path: Path) -> None:
+    assert not Job(torch, tmp_path, OTHER).starts()
 
 
 @pytest.mark.parametrize(("earlier", "again"), [(1, True), (3, False)])
 def test_reported_steps_are_progress_after_a_start_that_ended_before_its_program_reported(
-    python: Path, tmp_path: Path, earlier: int, again: bool
+    torch: Path, tmp_path: Path, earlier: int, again: bool
 ) -> None:
     """A node that is lost while programs start leaves the time of a checkpoint in the state."""
-    job = Job(python, tmp_path, REPORTS)
+    job = Job(torch, tmp_path, REPORTS)
     job.run.mkdir()
     (job.run / "ultracluster-job.json").write_text(f'{{"step": {earlier}, "checkpoint": 1795000000}}')
     assert job.starts() is again

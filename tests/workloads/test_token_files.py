@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from support import ROOT
-from support.training import BIN, ENVIRONMENT
+from support.training import ENVIRONMENT
 
 PROGRAM = """
 import array, json, sys
@@ -54,9 +54,11 @@ print(json.dumps(result))
 """
 
 
-def test_token_files_have_the_width_of_the_vocabulary_and_another_width_is_recognised(tmp_path: Path) -> None:
+def test_token_files_have_the_width_of_the_vocabulary_and_another_width_is_recognised(
+    tmp_path: Path, torch: Path
+) -> None:
     scripts = ROOT / "constructs/ultracluster/boot/scripts"
-    command = [str(BIN / "python"), "-W", "ignore", "-c", PROGRAM, str(scripts)]
+    command = [str(torch), "-W", "ignore", "-c", PROGRAM, str(scripts)]
     environment = {**ENVIRONMENT, "HF_HUB_OFFLINE": "1", "HOME": str(tmp_path)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from support import ROOT
-from support.training import BIN, ENVIRONMENT, PYTHONPATH
+from support.training import ENVIRONMENT, PYTHONPATH
 from ultracluster.workloads import IMAGES
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """All runs, in one process: PyTorch takes two seconds to load."""
+def runs(tmp_path_factory: pytest.TempPathFactory, torch: Path) -> dict[str, Any]:
+    """All runs, in one process."""
     directory = tmp_path_factory.mktemp("training")
-    command = [str(BIN / "python"), "-W", "ignore", str(ROOT / "tests/support/training_runs.py"), str(directory)]
+    command = [str(torch), "-W", "ignore", str(ROOT / "tests/support/training_runs.py"), str(directory)]
     done = subprocess.run(
         command,
         env={**ENVIRONMENT, "PYTHONPATH": PYTHONPATH},
