@@ -6,6 +6,7 @@ It executes the statements, which import the libraries. Each program that `start
 Python: its arguments, environment, directory and files are those of the request. It ends when its input is closed.
 """
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -128,6 +129,26 @@ def run(request: dict[str, Any]) -> None:
         runpy.run_path(arguments[0], run_name="__main__")
 
 
+def finish(request: dict[str, Any]) -> None:
+    """Run a program, and end as Python does, but for the clearing of all modules: a third of a second with PyTorch."""
+    code: Any = 0
+    try:
+        run(request)
+    except SystemExit as error:
+        code = error.code
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    if not isinstance(code, int | None):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit((code or 0) & 0xFF)
+
+
 if __name__ == "__main__":
     exec(sys.argv[2])
-    run(serve(sys.argv[1]))
+    finish(serve(sys.argv[1]))
