@@ -1,12 +1,18 @@
 """Processes of the CDK CLI that run one command after the other."""
 
+import json
 import os
+import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import pytest
+
 from cdk_rehearsal.deploy import CliProcesses, node_path
+from support.waiting import wait_until
 
 # As the CDK CLI is laid out: a program that calls a function of its library.
 PROGRAM = 'require("../lib").cli();'
@@ -87,3 +93,35 @@ def test_another_program_ends_after_each_command(tmp_path: Path) -> None:
     for program in ([sys.executable, "-c", code], [str(node_path()), str(script)]):
         with CliProcesses() as processes:
             assert len({words(processes, program, result, tmp_path)[0] for result in "012"}) == 3
+
+
+def test_a_command_that_runs_in_another_thread_is_stopped(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    text = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
+    environment = {"PATH": os.environ["PATH"]}
+    with CliProcesses() as processes, ThreadPoolExecutor(1) as pool:
+        command = [sys.executable, "-c", text]
+        running = pool.submit(
+            processes.run, command, ["x"], folder=tmp_path, environment=environment, each_line=lambda line: None
+        )
+        wait_until("the command", begun.exists)
+        processes.stop()
+        assert running.result(timeout=60)[0] == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_cli_and_deletes_the_scratch_directory(tmp_path: Path, number: signal.Signals) -> None:
+    app, scratch = tmp_path / "app", tmp_path / "scratch"
+    app.mkdir()
+    scratch.mkdir()
+    # The parent of the app's shell is the CLI.
+    pid = tmp_path / "pid"
+    (app / "cdk.json").write_text(json.dumps({"app": f"echo $PPID > {pid}.new; mv {pid}.new {pid}; sleep 2"}))
+    program = [sys.executable, "-c", "from ultracluster.cli import main; main()"]
+    process = subprocess.Popen([*program, "rehearse", "--app", str(app)], env={**os.environ, "TMPDIR": str(scratch)})
+    wait_until("the synthesis", pid.exists)
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number
+    assert [path.name for path in scratch.iterdir() if path.name.startswith(("cdk-rehearsal", "ultracluster"))] == []
+    cli = Path("/proc", pid.read_text().strip(), "cmdline")
+    assert not cli.exists() or b"cdk" not in cli.read_bytes()

@@ -1,5 +1,6 @@
 """Processes of the CDK CLI that run one command after the other."""
 
+import contextlib
 import json
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +9,8 @@ from typing import Self
 
 _KEPT = Path(__file__).parent / "kept_cli.cjs"
 _END = "\0"
+# The library's app ends within two seconds (2026-11-28).
+_END_SECONDS = 5
 
 
 class CliProcesses:
@@ -16,6 +19,7 @@ class CliProcesses:
     def __init__(self, *, keep: bool = True) -> None:
         self._keep = keep
         self._idle: list[subprocess.Popen[str]] = []
+        self._running: set[subprocess.Popen[str]] = set()
         self._commands: dict[subprocess.Popen[str], set[str]] = {}
 
     def __enter__(self) -> Self:
@@ -24,6 +28,11 @@ class CliProcesses:
     def __exit__(self, *_: object) -> None:
         for process in self._idle:
             process.communicate()
+
+    def stop(self) -> None:
+        """End the commands that run, in other threads too."""
+        for process in self._running.copy():
+            process.terminate()
 
     def run(
         self,
@@ -36,6 +45,7 @@ class CliProcesses:
     ) -> tuple[int, str]:
         """Run a command to its end, and return its exit code and its output."""
         process = self._begin(program, arguments, folder, environment)
+        self._running.add(process)
         assert process.stdout is not None
         lines: list[str] = []
         try:
@@ -49,9 +59,10 @@ class CliProcesses:
                     self._idle.append(process)
                     return int(code), "".join(lines)
         except BaseException:
-            process.terminate()
-            process.communicate()
+            _end(process)
             raise
+        finally:
+            self._running.remove(process)
         process.communicate()
         return process.returncode, "".join(lines)
 
@@ -88,3 +99,10 @@ class CliProcesses:
         )
         self._commands[process] = {arguments[0]}
         return process
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """End the CLI. The app that it started then ends too, and deletes its files, unless it hangs."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=_END_SECONDS)

@@ -81,7 +81,13 @@ class Rehearsal:
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
         with contextlib.suppress(_FailedStep), ThreadPoolExecutor(1) as pool:
-            self._run_steps(keep, pool)
+            try:
+                self._run_steps(keep, pool)
+            except BaseException:
+                # What runs beside the steps would run to its end.
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.processes.stop()
+                raise
 
     def _run_steps(self, keep: Keep | None, pool: ThreadPoolExecutor) -> None:
         # A step uses one processor most of the time: what does not depend on it runs beside it.

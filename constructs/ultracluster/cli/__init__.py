@@ -5,9 +5,11 @@ Exit codes: 0 good, 1 a problem in the input or a refusal, 2 wrong usage, 3 a ca
 
 import atexit
 import gc
+import signal
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -85,8 +87,16 @@ def __getattr__(name: str) -> Any:
     return globals().setdefault(name, _program(_COMMANDS))
 
 
+def _end(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Run the command; the entry point of the distribution."""
+    # What ends a job of CI or a terminal deletes temporary directories and ends processes, as Ctrl-C does.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _end)
     # Modules are most of the objects, and stay: collecting as often as Python does, and all of them at the end, took a
     # quarter of the CPU time of `check` (2026-11-27).
     gc.set_threshold(200_000, 20, 20)

@@ -1,7 +1,6 @@
 """`ultracluster rehearse`: the real CDK CLI on a local stand-in for AWS."""
 
 import contextlib
-import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -129,11 +128,8 @@ def _wait(variables: dict[str, str]) -> None:
         "\nThen, for example: aws cloudformation describe-stacks, or cdk diff. Ctrl-C ends it.\n"
         "FSx, PCS and others have no API of their own here: aws cloudformation describe-stack-resources lists them."
     )
-    # A job that is stopped from outside gets SIGTERM: the cloud goes with it, and its scratch directory.
-    ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
     with contextlib.suppress(KeyboardInterrupt):
-        ended.wait()
+        threading.Event().wait()
     typer.echo()
 
 
