@@ -160,7 +160,8 @@ def start(root: Path, bad: list[str], has: int) -> subprocess.CompletedProcess[s
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=job_files,
         env={"PATH": f"{root}/bin:{os.environ['PATH']}", "ULTRACLUSTER_ROOT": str(root), "IMAGE": "/fsx/a.sqsh"}
-        | {"SLURM_JOB_NAME": "job", "SLURM_JOB_ID": "7", "SLURM_JOB_PARTITION": "train", "SLURM_JOB_NUM_NODES": "32"},
+        | {"RUN": str(root), "SLURM_JOB_NAME": "job"}
+        | {"SLURM_JOB_ID": "7", "SLURM_JOB_PARTITION": "train", "SLURM_JOB_NUM_NODES": "32"},
         capture_output=True,
         text=True,
     )

@@ -19,7 +19,8 @@ scontrol() { echo "scontrol $*"; }
 run_on_nodes() { "$PYTHON" "$RUN_PROGRAM" "$@"; }
 run_is_given=yes requested=no checkpoint_seconds=1
 source "$PROGRESS"
-source "$RESUME"
+source "$JOB_FILES/resume.sh"
+source "$JOB_FILES/requeue.sh"
 train "$PROGRAM"
 """
 # Two steps, perhaps a checkpoint, and then the same error at each start.
@@ -76,7 +77,7 @@ class Job:
         """
         environment = {
             **os.environ,
-            **{"PYTHON": str(self.python), "RESUME": str(SCRIPTS / "workloads/slurm/resume.sh")},
+            **{"PYTHON": str(self.python), "JOB_FILES": str(SCRIPTS / "workloads/slurm")},
             **{"PROGRESS": str(SCRIPTS / "boot/scripts/ultracluster_progress.sh")},
             **{"RUN_PROGRAM": str(SCRIPTS / "boot/scripts/ultracluster_run.py"), "PROGRAM": str(self.program)},
             **{"RUN": str(self.run), "ULTRACLUSTER_JOB_METRICS": str(self.run.parent / "metrics"), "RANK": "0"},
@@ -216,8 +217,9 @@ def test_a_preempted_job_is_requeued_once(node: Node, preempted: str, version: s
     assert ("requeued 7" in log) is requeued
 
 
-def test_a_job_is_released_where_slurm_refuses_to_leave_out_its_node() -> None:
+def test_a_job_is_released_where_slurm_refuses_to_leave_out_its_node(tmp_path: Path) -> None:
     script = f"""
+    RUN={tmp_path}
     sinfo() {{ printf 'n-1 idle\nn-2 idle\n'; }}
     sleep() {{ :; }}
     scontrol() {{
@@ -233,3 +235,30 @@ def test_a_job_is_released_where_slurm_refuses_to_leave_out_its_node() -> None:
     """
     result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
     assert result.stdout.splitlines()[1:] == ["scontrol requeuehold 7", "scontrol release 7"], result
+
+
+@pytest.mark.parametrize(
+    ("recorded", "without"),
+    [("", "n-7,n-2"), ("2 n-3", "n-7,n-3,n-2"), ("1 n-3", "n-7,n-2"), ("2 n-3,n-7", "n-3,n-7,n-2")],
+)
+def test_tests_before_an_earlier_start_leave_no_node_out(tmp_path: Path, recorded: str, without: str) -> None:
+    """A node that runs the script, and is lost, leaves the record of its tests."""
+    if recorded:
+        (tmp_path / "ultracluster-left-out-7").write_text(f"{recorded}\n")
+    script = f"""
+    RUN={tmp_path} SLURM_RESTART_COUNT=2 ExcNodeList={"n-3,n-7" if recorded else "n-7"}
+    sinfo() {{ printf 'n-%s idle\n' 1 2 3 4 5 6 7; }}
+    scontrol() {{
+        case "$1 ${{2-}}" in
+            "show job") echo "JobId=7 ExcNodeList=$ExcNodeList Nodes=1" ;;
+            "show hostnames") tr , '\n' <<<"$3" ;;
+            update*) ExcNodeList=${{3#*=}} && echo "$3" ;;
+        esac
+    }}
+    SLURM_JOB_ID=7 SLURM_JOB_NAME=train SLURM_JOB_PARTITION=train SLURM_JOB_NUM_NODES=1
+    source {SCRIPTS / "workloads/slurm/requeue.sh"}
+    (requeue_without n-2)
+    take_back
+    """
+    result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
+    assert f"train: queued again without {without}\nexcnodelist={without}\n" in result.stdout, result

@@ -14,8 +14,8 @@ _PROGRESS, _EFA = "ultracluster_progress.sh", "ultracluster_efa.sh"
 OF_BOOT = (_PROGRESS, _EFA)
 #: A task on each node.
 ON_NODES = (_EFA, "on-nodes.sh")
-# Of jobs that test their nodes first, and start again where they were.
-RESUMED = (*ON_NODES, "requeue.sh", "gate.sh", _PROGRESS, "resume.sh")
+# Of jobs that test their nodes first, and start again where they were. The directory of the run comes before the test.
+RESUMED = (*ON_NODES, _PROGRESS, "resume.sh", "requeue.sh", "gate.sh")
 # Of these, tasks run in a container.
 CONTAINER = ("image.sh", "metrics.sh", "common.sh")
 # The same, with packages that the image lacks.

@@ -1,5 +1,6 @@
 """The gate of a long job on a real Slurm: a bad node is left out, and the job starts on the spare one."""
 
+import re
 import resource
 import shutil
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ region: us-east-2
 zone: use2-az1
 orchestrator: slurm
 nodes:
-  train: {type: p5.48xlarge, count: 4, spare: 1}
+  train: {type: p5.48xlarge, count: 4, spare: 3}
 storage:
   lustre: {throughput: 20 GB/s}
 """
@@ -53,7 +54,7 @@ def slurm() -> Iterator[RealSlurm]:
     with RealSlurm(clusterfile.loads(CLUSTER, "cluster.yaml")) as running:
         here = running.directory
         (file,) = workload_files(running.cluster, "pretrain")
-        assert "#SBATCH --nodes=4\n" in file.text, "the fifth is spare"
+        assert "#SBATCH --nodes=4\n" in file.text, "three are spare"
         (here / "pretrain.sbatch").write_text(file.text)
         (here / "job-gate.sh").write_text(scripts.text("job-gate.sh"))
         (here / "good.txt").write_text(output({2 * GIB: 440.0, 16 * GIB: 480.0}))
@@ -76,7 +77,7 @@ def slurm() -> Iterator[RealSlurm]:
 @pytest.fixture(autouse=True)
 def _all_idle(slurm: RealSlurm) -> None:
     slurm.run("scancel", "--me")
-    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 5})
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 7})
     (slurm.directory / "tested").unlink(missing_ok=True)
     (slurm.directory / "slow").write_text("")
 
@@ -107,7 +108,7 @@ def test_a_slow_node_is_left_out_and_the_job_starts_on_the_spare_one(slurm: Real
     job = submit(slurm, "nccl")
     slurm.start_now(job)
     slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
-    assert tasks(slurm, job) == ["train-1", "train-3", "train-4", "train-5"]
+    assert tasks(slurm, job) == ["train-3", "train-4", "train-5", "train-6"]
     assert " ExcNodeList=train-2 " in slurm.run("scontrol", "show", "job", job, "--oneliner")
     text = log(slurm, job)
     assert "bad node: train-2 17179869184 bytes: 300.00 GB/s, and 389.6 is the floor for 2 x p5.48xlarge" in text
@@ -117,9 +118,33 @@ def test_a_slow_node_is_left_out_and_the_job_starts_on_the_spare_one(slurm: Real
     tested = (slurm.directory / "tested").read_text().splitlines()
     assert sorted(tested[:2]) == ["train-[1-2] slow", "train-[3-4] good"]
     assert sorted(tested[2:4]) == ["train-[1,3] good", "train-[2,4] slow"]
-    assert sorted(tested[4:]) == ["train-[1,3] good", "train-[4-5] good"]
+    assert sorted(tested[4:]) == ["train-[3-4] good", "train-[5-6] good"]
     # The gate drains nothing: train-2 is for the checks of the nodes, and for other jobs.
-    assert slurm.states() == {"allocated": 4, "idle": 1}
+    assert slurm.states() == {"allocated": 4, "idle": 3}
+
+
+def excluded(slurm: RealSlurm, job: str) -> set[str]:
+    (field,) = re.findall(r" ExcNodeList=(\S+) ", slurm.run("scontrol", "show", "job", job, "--oneliner"))
+    return set(field.split(","))
+
+
+def test_a_job_that_is_queued_again_gets_repaired_nodes_and_none_that_its_user_excludes(slurm: RealSlurm) -> None:
+    (slurm.directory / "slow").write_text("train-2\ntrain-5\n")
+    job = submit(slurm, "nccl", "--exclude=train-7")
+    slurm.start_now(job)
+    slurm.until("train-5 is left out, too", lambda: excluded(slurm, job) == {"train-2", "train-5", "train-7"})
+    slurm.start_now(job)
+    slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
+    assert tasks(slurm, job) == ["train-1", "train-3", "train-4", "train-6"]
+    (slurm.directory / "slow").write_text("")
+    # Without those that were left out, three remain.
+    slurm.lose("train-3")
+    slurm.until("the job waits without nodes of its tests", lambda: excluded(slurm, job) == {"train-7"})
+    slurm.start_now(job)
+    slurm.until("the job runs on four nodes again", lambda: len(tasks(slurm, job)) == 8)
+    assert "train-7" not in tasks(slurm, job)
+    slurm.run("scancel", job)
+    slurm.bring_back("train-3")
 
 
 def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_of_the_nodes(slurm: RealSlurm) -> None:
@@ -130,11 +155,11 @@ def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_o
     job = submit(slurm, "nodes")
     slurm.start_now(job)
     slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
-    assert tasks(slurm, job) == ["train-1", "train-2", "train-4", "train-5"]
+    assert tasks(slurm, job) == ["train-4", "train-5", "train-6", "train-7"]
     assert "pretrain: bad node: train-3 /fsx runs over TCP" in log(slurm, job)
     assert not (slurm.directory / "tested").exists()
     slurm.run("scancel", job)
-    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 5})
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 7})
     for node in slurm.made.values():
         node.file("/run/ultracluster/health/mounts", note)
     job = submit(slurm, "nodes")
@@ -146,9 +171,9 @@ def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_o
 
 def test_without_a_spare_node_the_job_starts_on_all(slurm: RealSlurm) -> None:
     (slurm.directory / "slow").write_text("train-2\n")
-    job = submit(slurm, "nccl", "--nodes=5")
-    slurm.until("the job runs on five nodes", lambda: len(tasks(slurm, job)) == 5)
-    assert "pretrain: train has 4 nodes without train-2, and the job needs 5\n" in log(slurm, job)
+    job = submit(slurm, "nccl", "--nodes=7")
+    slurm.until("the job runs on seven nodes", lambda: len(tasks(slurm, job)) == 7)
+    assert "pretrain: train has 6 nodes without train-2, and the job needs 7\n" in log(slurm, job)
 
 
 def test_a_job_has_the_limits_of_its_nodes_and_not_of_the_shell_that_submits_it(slurm: RealSlurm) -> None:

@@ -1,26 +1,53 @@
 # shellcheck shell=bash
+# Nodes that the tests of this job left out, after the number of the start for which they did.
+left_out=$RUN/ultracluster-left-out-$SLURM_JOB_ID
+
+# Print the nodes that the user of this job excludes: those of Slurm's list that the tests did not add.
+excluded() {
+    local list nodes=""
+    list=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
+    [ -n "$list" ] && [ "$list" != "(null)" ] || return 0
+    [ ! -e "$left_out" ] || read -r _ nodes <"$left_out"
+    scontrol show hostnames "$list" | { grep --invert-match --line-regexp --fixed-strings "${nodes//,/$'\n'}" || true; } |
+        paste --serial --delimiters=,
+}
+
+# Let Slurm give this job, once it is queued again, the nodes that its tests left out. They may be repaired before it starts,
+# which its next tests see, and it may need them to start. Slurm refuses this for a job that ends.
+take_back() {
+    [ -e "$left_out" ] || return 0
+    ! scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
+}
+
+# Also where Slurm queues it again, for a node that is lost.
+trap 'trap "" TERM; take_back; exit 143' TERM
+
 # Queue this job again without some nodes, under the same number, so that others take their place. It returns if the
 # queue has too few nodes for that.
 requeue_without() {
-    local without=$1 before others
-    before=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
-    [ -z "$before" ] || [ "$before" = "(null)" ] || without=$before,$without
+    local without=$1 start="" nodes="" all others
+    all=$(excluded)
+    [ ! -e "$left_out" ] || read -r start nodes <"$left_out"
+    # The tests before this start of the program; those before an earlier one are of nodes that may be repaired.
+    [ "$start" != "${SLURM_RESTART_COUNT:-0}" ] || without=$nodes,$without
+    all+=${all:+,}$without
     # Nodes that run jobs, or will: not a drained spare.
     others=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format='%N %T' |
         awk '$2 !~ /^(down|drain|fail|error|maint|unknown|inval|future)|\*$/ { print $1 }' | sort --unique |
-        grep --invert-match --line-regexp --fixed-strings --count "$(scontrol show hostnames "$without")") || true
+        grep --invert-match --line-regexp --fixed-strings --count "${all//,/$'\n'}") || true
     if [ "${others:-0}" -lt "$SLURM_JOB_NUM_NODES" ]; then
-        echo "$SLURM_JOB_NAME: $SLURM_JOB_PARTITION has $others nodes without $without, and the job needs $SLURM_JOB_NUM_NODES"
+        echo "$SLURM_JOB_NAME: $SLURM_JOB_PARTITION has $others nodes without $all, and the job needs $SLURM_JOB_NUM_NODES"
         return 0
     fi
-    echo "$SLURM_JOB_NAME: queued again without $without"
+    echo "$SLURM_JOB_NAME: queued again without $all"
     # A requeue ends this script; the signal before the end leaves it the time. Only a pending job takes the list, and
     # only a held one does not start before it has the list.
     trap '' TERM
     scontrol requeuehold "$SLURM_JOB_ID" || return 0
+    echo "$((${SLURM_RESTART_COUNT:-0} + 1)) $without" >"$left_out" || true
     # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
     for _ in {1..50}; do
-        if scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$without"; then break; fi
+        if scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$all"; then break; fi
         sleep 0.2
     done
     scontrol release "$SLURM_JOB_ID"

@@ -22,7 +22,6 @@ export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds
 export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
 rm -f "$CHECKPOINT_REQUEST"
 # The beginning of the file has a trap for a request that comes before.
-interrupted=no
 trap 'requested=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
 
 # Slurm 24.05 and newer requeue a job that they preempt, and that ends in the grace time. One that also requeues itself
@@ -35,7 +34,9 @@ requeue() {
         printf '%s\n' 24.05 "${version##* }" | sort --version-sort --check=silent; then
         return
     fi
+    trap '' TERM
     scontrol requeue "$SLURM_JOB_ID"
+    take_back
 }
 
 # A program whose steps are counted may keep its checkpoints elsewhere, or end just after one: it queues again three times.
@@ -63,6 +64,7 @@ train() {
     fi
     start_progress
     echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
+    interrupted=no
     run_on_nodes "$@" &
     while true; do
         code=0
