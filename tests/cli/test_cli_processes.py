@@ -105,7 +105,8 @@ def test_a_command_that_runs_in_another_thread_is_stopped(tmp_path: Path) -> Non
             processes.run, command, ["x"], folder=tmp_path, environment=environment, each_line=lambda line: None
         )
         wait_until("the command", begun.exists)
-        processes.stop()
+        with pytest.raises(KeyboardInterrupt), processes.stopped_by_errors():
+            raise KeyboardInterrupt
         assert running.result(timeout=60)[0] == -signal.SIGTERM
 
 

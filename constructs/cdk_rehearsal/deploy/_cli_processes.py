@@ -3,7 +3,7 @@
 import contextlib
 import json
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -29,10 +29,15 @@ class CliProcesses:
         for process in self._idle:
             process.communicate()
 
-    def stop(self) -> None:
-        """End the commands that run, in other threads too."""
-        for process in self._running.copy():
-            process.terminate()
+    @contextlib.contextmanager
+    def stopped_by_errors(self) -> Iterator[None]:
+        """End the commands that run in other threads if the `with` block raises, as Ctrl-C does."""
+        try:
+            yield
+        except BaseException:
+            for process in self._running.copy():
+                process.terminate()
+            raise
 
     def run(
         self,

@@ -80,14 +80,8 @@ class Rehearsal:
 
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
-        with contextlib.suppress(_FailedStep), ThreadPoolExecutor(1) as pool:
-            try:
-                self._run_steps(keep, pool)
-            except BaseException:
-                # What runs beside the steps would run to its end.
-                pool.shutdown(wait=False, cancel_futures=True)
-                self.processes.stop()
-                raise
+        with contextlib.suppress(_FailedStep), ThreadPoolExecutor(1) as pool, self.processes.stopped_by_errors():
+            self._run_steps(keep, pool)
 
     def _run_steps(self, keep: Keep | None, pool: ThreadPoolExecutor) -> None:
         # A step uses one processor most of the time: what does not depend on it runs beside it.
