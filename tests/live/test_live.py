@@ -131,6 +131,17 @@ def test_the_policy_changes_nothing_and_names_what_it_can() -> None:
     ]
 
 
+def test_credentials_of_another_partition_ask_for_no_prices() -> None:
+    """The endpoints of the Price List are in the partition aws: others' credentials are not valid there."""
+
+    def asks(region: str, zone: str) -> bool:
+        file = cluster(SLURM.replace("us-east-2", region).replace("use2", zone))
+        return "pricing:GetProducts" in str(policy(file))
+
+    assert asks("us-east-2", "use2")
+    assert not asks("us-gov-west-1", "usgw1")
+
+
 def test_the_bootstrap_has_the_qualifier_of_the_project(
     account: AwsAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+from ultracluster.catalogue.ec2 import partition_of
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check
@@ -10,7 +11,7 @@ from ultracluster.live._finding import Finding
 from ultracluster.planning.capacity import OnDemand
 
 # Three regions have the endpoint: https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/using-price-list-query-api.html
-# (read 2026-11-23)
+# (read 2026-11-23). Credentials of another partition are not valid there.
 _PRODUCTS = Call(
     service="pricing",
     operation="get_products",
@@ -59,6 +60,6 @@ CHECKS = (
         reason="On-demand capacity is billed by the hour.",
         run=_prices,
         calls=(_PRODUCTS,),
-        applies=lambda cluster: bool(_on_demand(cluster)),
+        applies=lambda cluster: partition_of(cluster.region) == "aws" and bool(_on_demand(cluster)),
     ),
 )
