@@ -67,6 +67,25 @@ def test_a_cluster_of_ten_lines_is_monitored_without_an_identity_center() -> Non
     assert "AWS::Grafana::Workspace" not in types(resources)
 
 
+def test_an_alarm_notifies_where_the_alert_manager_sends_nothing() -> None:
+    resources = stack(GOOD)
+    (alarm,) = [resource["Properties"] for name, resource in resources.items() if name.startswith("WatchdogAlarm")]
+    topic = alarm["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
+    assert (alarm["TreatMissingData"], alarm["AlarmActions"]) == ("breaching", alarm["OKActions"])
+    assert alarm["AlarmActions"] != [{"Ref": topic}], "that topic is read by nobody"
+    (workspace,) = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::APS::Workspace"]
+    parts = workspace["AlertManagerDefinition"]["Fn::Join"][1]
+    assert parts[parts.index({"Ref": topic}) - 1].endswith(
+        '- name: watchdog\n      sns_configs:\n        - topic_arn: "'
+    )
+    for section in (
+        "{alerts: {watchdog: arn:aws:sns:us-east-2:123456789012:dead-man}}",
+        "{alerts: {off: [Watchdog]}}",
+        f"{{workspace: {WORKSPACE}}}",
+    ):
+        assert not [name for name in stack(with_section(section)) if name.startswith("Watchdog")], section
+
+
 def test_the_profile_none_creates_and_collects_nothing() -> None:
     text = with_section("{profile: none}")
     cluster = clusterfile.loads(text, "c.yaml")

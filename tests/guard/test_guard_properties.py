@@ -33,7 +33,7 @@ def test_a_template_compared_with_itself_has_no_findings(stack: str) -> None:
 def test_a_directory_compared_with_itself_has_no_findings() -> None:
     report = guard.compare(GOLDEN, GOLDEN)
     assert report.findings == ()
-    assert report.stateful == 19
+    assert report.stateful == 20
     assert report.skipped == ("logical-ids.json",)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import cast
 
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -10,7 +11,7 @@ from constructs import Construct
 from ultracluster.clusterfile import ClusterFile, Grafana
 from ultracluster.monitoring import alert_routes, cluster_dashboards, cluster_rules
 from ultracluster.monitoring import alerts as alert_receivers
-from ultracluster.monitoring.alerts import alertmanager, amp_definition, pagerduty
+from ultracluster.monitoring.alerts import WATCHDOG, alertmanager, amp_definition, pagerduty
 from ultracluster.network import Network
 from ultracluster.observability._alert_topic import AlertTopic
 from ultracluster.observability._cloudwatch_access import CloudWatchGrants
@@ -61,8 +62,15 @@ class Observability:
             email=section.alerts.email,
         )
         managed = _managed_grafana(scope, cluster)
-        workspace = _workspace(scope, cluster, alerts.topic, managed)
+        # A workspace of the file has an alert manager of its own.
+        named = section.workspace is not None or section.alerts.watchdog is not None
+        watchdog = None if named or WATCHDOG in section.alerts.off else AlertTopic(scope, "Watchdog")
+        workspace = _workspace(scope, cluster, alerts.topic, watchdog, managed)
         alerts.grants.publish(workspace)
+        if watchdog is not None:
+            watchdog.grants.publish(workspace)
+            # Without rules and alert manager, it would be in ALARM while they are created.
+            _watchdog_alarm(scope, watchdog.topic, alerts.topic).node.add_dependency(workspace)
         workspace.alarms.add_all(alerts.topic, scope=Construct(scope, "PrometheusAlarms"))
         _storage_alarms(scope, cluster, storage, alerts.topic)
         clients: list[ec2.IConnectable] = [network.nodes]
@@ -83,7 +91,11 @@ def _managed_grafana(scope: Construct, cluster: ClusterFile) -> IGrafanaWorkspac
 
 
 def _workspace(
-    scope: Construct, cluster: ClusterFile, topic: sns.ITopic, grafana: IGrafanaWorkspace | None
+    scope: Construct,
+    cluster: ClusterFile,
+    topic: sns.ITopic,
+    watchdog: AlertTopic | None,
+    grafana: IGrafanaWorkspace | None,
 ) -> IPrometheusWorkspace:
     section = cluster.observability
     rules = cluster_rules(cluster, grafana=None if grafana is None else grafana.url)
@@ -95,7 +107,7 @@ def _workspace(
         return workspace
     receivers = alert_receivers.sns(topic.topic_arn, cluster.region)
     pager = {} if section.alerts.pagerduty is None else pagerduty(section.alerts.pagerduty)
-    watchdog = None if section.alerts.watchdog is None else alert_receivers.sns(section.alerts.watchdog, cluster.region)
+    watched = section.alerts.watchdog if watchdog is None else watchdog.topic.topic_arn
     return PrometheusWorkspace(
         scope,
         "Prometheus",
@@ -105,12 +117,37 @@ def _workspace(
             alertmanager(
                 warning=receivers,
                 critical={**receivers, **pager},
-                watchdog=watchdog,
+                watchdog=None if watched is None else alert_receivers.sns(watched, cluster.region),
                 routes=alert_routes(cluster),
             )
         ),
         retention_days=section.retention.seconds // _DAY,
         series_limits={cluster.name: cluster.series_limit},
+    )
+
+
+def _watchdog_alarm(scope: Construct, watchdog: sns.ITopic, notified: sns.ITopic) -> cloudwatch.CfnAlarm:
+    """Create the alarm of a topic that gets the Watchdog alone: rules and alert manager do not notify of their failure.
+
+    The Watchdog is sent every five minutes, and SNS reports it each minute: one of three periods has it. See
+    https://docs.aws.amazon.com/sns/latest/dg/sns-monitoring-using-cloudwatch.html (read 2026-11-28)
+    """
+    return cloudwatch.CfnAlarm(
+        scope,
+        "WatchdogAlarm",
+        alarm_description="The alert Watchdog, which always fires, was not sent for 15 minutes, and no other alert is "
+        "sent: docs/runbooks/Watchdog.md",
+        namespace="AWS/SNS",
+        metric_name="NumberOfMessagesPublished",
+        dimensions=[{"name": "TopicName", "value": watchdog.topic_name}],
+        statistic="Sum",
+        period=300,
+        evaluation_periods=3,
+        threshold=1,
+        comparison_operator="LessThanThreshold",
+        treat_missing_data="breaching",
+        alarm_actions=[notified.topic_arn],
+        ok_actions=[notified.topic_arn],
     )
 
 

@@ -137,7 +137,7 @@ class Alerts(Section):
     watchdog: t.TopicArn | None = Field(
         default=None,
         description="Existing SNS topic that gets the alert Watchdog every five minutes, for a service that alerts "
-        "when it stops. Default: it is not sent, and a broken alert manager goes unnoticed.",
+        "when it stops. Default: a new topic, and an alarm of CloudWatch that notifies the topic of alerts.",
     )
     runbooks: RunbooksUrl | None = Field(
         default=None,

@@ -10,6 +10,7 @@ from ultracluster.monitoring.alerts._alertmanager import route_problem as route_
 from ultracluster.monitoring.alerts._alertmanager import sns as sns
 from ultracluster.monitoring.alerts._all import ALERTS as ALERTS
 from ultracluster.monitoring.alerts._all import RUNBOOKS as RUNBOOKS
+from ultracluster.monitoring.alerts._all import WATCHDOG as WATCHDOG
 from ultracluster.monitoring.alerts._promql import promql_problem as promql_problem
 from ultracluster.monitoring.alerts._rule_check import RULE_FILE as RULE_FILE
 from ultracluster.monitoring.alerts._rule_check import rule_problems as rule_problems

@@ -215,10 +215,18 @@ CLUSTER_ALERTS = (
         severity=Severity.INFO,
         expr="vector(1)",
         summary="Alerts work",
-        description="It always fires. Its receiver must alert when it stops: then rules, Alertmanager or its receiver "
-        "are broken.",
-        diagnosis=("AMP's RuleEvaluationFailures and AlertManagerNotificationsFailed in CloudWatch.",),
-        actions=("Nothing while it comes.",),
+        description="It always fires. When it stops, rules, Alertmanager or its receiver are broken, and no alert is "
+        "sent. An alarm of CloudWatch, `WatchdogAlarm`, notifies of that after 15 minutes, unless the file names a "
+        "topic in `alerts.watchdog`. It may do so once just after its creation.",
+        diagnosis=(
+            "AMP's RuleEvaluationFailures and AlertManagerNotificationsFailed in CloudWatch.",
+            "The status of `aws amp describe-alert-manager-definition --workspace-id ID`, and of "
+            "`aws amp list-rule-groups-namespaces --workspace-id ID`.",
+        ),
+        actions=(
+            "Nothing while it comes.",
+            "If somebody changed rules or the definition, deploy them again. If not, contact AWS with the workspace.",
+        ),
         rationale="A convention of kube-prometheus.",
     ),
 )
