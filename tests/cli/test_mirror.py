@@ -84,6 +84,8 @@ def test_images_of_a_cluster_are_listed_with_what_uses_them_and_no_digest_is_inv
     assert rows["registry.k8s.io/kueue/charts/kueue:0.19.2"]["kind"] == "chart"
     narrow = RUN.invoke(app, ["images", str(PRIVATE)], env=TERMINAL).stdout
     assert set(rows) <= set(narrow.split())
+    assert all(line.startswith(("chart ", "image ", "EKS ")) for line in narrow.splitlines() if len(line) > 80)
+    assert "image registry.k8s.io/kueue/kueue:v0.19.2\n  used by: release kueue\n" in narrow
     # AWS's own images are in the ECR of the region, which nodes reach.
     assert (
         rows[f"{'602401143452'}.dkr.ecr.us-east-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.20"]["target"]
@@ -98,7 +100,9 @@ def test_a_terminal_of_80_columns_has_whole_names_of_copies(
         monkeypatch.setenv(name, value)
     rows = list(cluster_artifacts(clusterfile.load(PRIVATE)))
     _print(rows, ["copied"] * len(rows), ECR)
-    assert {row.source.partition("@")[0] for row in rows} <= set(capsys.readouterr().out.split())
+    out = capsys.readouterr().out
+    assert {row.source.partition("@")[0] for row in rows} <= set(out.split())
+    assert "image registry.k8s.io/kueue/kueue:v0.19.2 copied\n" in out
 
 
 def test_the_digest_that_a_chart_pins_is_listed() -> None:

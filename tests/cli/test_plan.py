@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner, Result
 
+from support import TERMINAL
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.planning import Plan
@@ -163,6 +164,13 @@ class _Addresses(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.loaded += [str(value) for name, value in attrs if name in ("src", "href", "srcset", "data")]
+
+
+def test_a_sweep_with_prices_fits_80_columns() -> None:
+    words = (*SMALL, "--sweep", "--type", "p6e-gb200.36xlarge", "--counts", "18,8992", "--price", "9999")
+    shown = CliRunner().invoke(app, ["plan", *words], env=TERMINAL).stdout
+    assert "p6e-gb200.36xlarge 8,992 35,968" in shown
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_a_sweep_is_a_table_json_csv_and_a_report_that_loads_nothing(tmp_path: Path) -> None:

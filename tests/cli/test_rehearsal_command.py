@@ -14,7 +14,7 @@ from cdk_rehearsal import rehearsal
 from cdk_rehearsal.rehearsal import Action, Entry, Journal, Maker, RehearsalError, Report, StandIn, Step
 from cdk_rehearsal.rehearsal._report import LIMITS, report
 from cdk_rehearsal.rehearsal._state import Stacks
-from support import EXAMPLES, ROOT
+from support import EXAMPLES, ROOT, TERMINAL
 from ultracluster import clusterfile
 from ultracluster.cli import app
 from ultracluster.cli._one_more_group import with_one_more_group
@@ -33,7 +33,7 @@ def made(*, ok: bool) -> Report:
     return Report(
         steps=(Step(name="deploy", seconds=1.25, ok=ok, changes={"created": 2}, reasons=() if ok else ("why",)),),
         stacks={"llama-Storage": 2},
-        types={"AWS::FSx::FileSystem": {"schema": 1}, "AWS::S3::Bucket": {"moto": 1}},
+        types={"AWS::FSx::FileSystem": {"schema": 1}, "AWS::EC2::SubnetRouteTableAssociation": {"moto": 1}},
         stand_ins=(StandIn(kind="parameter", name="/aws/service/x", value="ami-1"),),
         retained=(),
         notes=("a note",),
@@ -71,6 +71,9 @@ def test_the_final_table_names_stand_ins_makers_and_limits(pretend: Callable[[Re
     ):
         assert text in result.stdout
     assert "parameter /aws/service/x -> ami-1" in result.stdout
+    narrow = CliRunner().invoke(APP, ["--app", "."], env=TERMINAL).stdout
+    assert "AWS::EC2::SubnetRouteTableAssociation" in narrow.split()
+    assert max(map(len, narrow.partition("Stand-ins")[0].splitlines())) <= 80
     assert all(limit[:30] in result.stdout for limit in LIMITS)
 
 

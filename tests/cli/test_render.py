@@ -117,7 +117,7 @@ def test_the_table_and_the_json_of_workloads_list_all_of_them() -> None:
     assert shown.exit_code == 0
     assert [row["name"] for row in rows] == list(WORKLOADS)
     for row in rows:
-        assert re.search(rf"(?m)^ *{row['name']} ", shown.stdout)
+        assert re.search(rf"(?m)^{row['name']}: ", shown.stdout)
         for form in row["forms"]:
             assert (form["file"] if form["orchestrator"] == "slurm" else form["kind"]) in shown.stdout
             assert WORKLOADS[row["name"]].forms

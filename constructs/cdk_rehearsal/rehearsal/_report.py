@@ -155,6 +155,7 @@ class Report:
 
     def _types_table(self) -> "Table":
         table = _table("Resource type", ">Made", "By", "Validated by")
+        table.columns[0].no_wrap = True
         for name, makers in self.types.items():
             by = ", ".join(
                 _MAKERS[maker] if len(makers) == 1 else f"{n} {_MAKERS[maker]}" for maker, n in makers.items()

@@ -127,15 +127,16 @@ def _look_up(name: str) -> InstanceType:
 def _gpu_table(records: Iterable[InstanceType]) -> "Table":
     rows = table(
         "GPU types",
-        *("type", "GPUs", ">HBM\nGiB", ">PFLOP/s\nBF16/FP8/FP4", ">NVLink", ">vCPU", ">RAM\nGiB", "NVMe\nTB"),
-        ">EFA Gbit/s\n/ devices",
-        collapse_padding=True,
+        *("type", "GPUs", ">HBM\nGiB", ">PFLOP/s\nBF16/FP8/FP4", ">NV-\nLink", ">vCPU", ">RAM\nGiB", "NVMe\nTB"),
+        ">EFA Gb/s\n/devices",
+        padding=0,
+        show_edge=False,
     )
     for record in records:
         gpu = record.gpu
         rows.add_row(
             record.name,
-            f"{record.gpus} {gpu.model if gpu else '?'}",
+            f"{record.gpus} {gpu.model if gpu else '?'}{' arm' if record.architecture == 'arm64' else ''}",
             f"{gpu.hbm_gib:g}" if gpu else "?",
             "/".join(
                 "-" if peak is None else f"{peak:.3g}" for peak in (gpu.bf16_pflops, gpu.fp8_pflops, gpu.fp4_pflops)
@@ -143,10 +144,10 @@ def _gpu_table(records: Iterable[InstanceType]) -> "Table":
             if gpu
             else "?",
             f"{gpu.nvlink_gb_per_s:,}" if gpu and record.nvlink_domain != 1 else "-",
-            f"{record.vcpus}{' arm' if record.architecture == 'arm64' else ''}",
+            str(record.vcpus),
             f"{record.memory_gib:,g}",
             f"{record.nvme[0]}x{record.nvme[1] / 1000:g}",
-            f"{record.efa_gbps:,} / {record.max_efa}",
+            f"{record.efa_gbps:,}/{record.max_efa}",
         )
     return rows
 

@@ -85,7 +85,7 @@ def console(*, wraps: bool = True) -> "Console":
 
 
 def print_table(rows: "Table", *, wraps: bool = True) -> None:
-    """Print a table, of which no word is cut: a terminal that is narrower wraps the lines.
+    """Print a table, of which no word is cut. In a terminal that is narrower, each row is a few lines instead.
 
     Args:
         rows: Table.
@@ -96,8 +96,22 @@ def print_table(rows: "Table", *, wraps: bool = True) -> None:
     for column in rows.columns:
         if column.no_wrap:
             column.min_width = max(out.measure(cell, options=wide).maximum for cell in (column.header, *column.cells))
-    out.size = (max(out.width, out.measure(rows, options=wide).minimum), out.height)
-    out.print(rows)
+    if out.measure(rows, options=wide).minimum > out.width:
+        _print_lines(rows, out)
+    else:
+        out.print(rows)
+
+
+def _print_lines(rows: "Table", out: "Console") -> None:
+    """Print cells that do not wrap in one line, and others below it. The terminal continues a name that is longer."""
+    names = [column for column in rows.columns if column.no_wrap]
+    others = [column for column in rows.columns if not column.no_wrap]
+    out.print(*([rows.title] if rows.title else []), " ".join(str(column.header) for column in names), sep="\n")
+    for cells in zip(*(zip(column.cells) for column in (*names, *others)), strict=True):
+        texts = [str(cell) for (cell,) in cells]
+        out.print(" ".join(filter(None, texts[: len(names)])), soft_wrap=True)
+        for column, text in zip(others, texts[len(names) :], strict=True):
+            out.print(f"  {column.header}: {text}")
 
 
 def table(title: str | None, *columns: str, **options: Any) -> "Table":

@@ -9,7 +9,7 @@ import typer
 
 from ultracluster.catalogue.ec2 import instance_type as look_up
 from ultracluster.cli import _plan_inputs as inputs
-from ultracluster.cli._output import fail, misuse, print_json
+from ultracluster.cli._output import fail, misuse, print_json, print_table, table
 from ultracluster.cli._plan_request import Request
 from ultracluster.cli._plan_text import explained_lines, plan_lines
 from ultracluster.cli._price_file import Prices, price_file, prices_text
@@ -246,10 +246,15 @@ def _sweep(
 
 
 def _print_table(front: Sequence[Candidate]) -> None:
-    typer.echo(f"{'type':<20}{'nodes':>7}{'GPUs':>8}{'days':>10}{'GPU-hours':>14}{'USD':>14}{'MFU':>7}{'goodput':>9}")
+    rows = table(
+        None, "type", *(f">{name}" for name in ("nodes", "GPUs", "days", "GPU-hours", "USD", "MFU", "goodput"))
+    )
+    rows.show_edge, rows.padding = False, 0
     for c in front:
         cost = "-" if c.dollars is None else f"{c.dollars:,.0f}"
-        typer.echo(
-            f"{c.instance_type:<20}{c.nodes:>7,}{c.gpus:>8,}{c.days:>10,.1f}{c.gpu_hours:>14,.0f}{cost:>14}{c.mfu:>7.1%}"
-            f"{c.goodput:>9.1%}"
+        rows.add_row(
+            c.instance_type,
+            *(f"{c.nodes:,}", f"{c.gpus:,}", f"{c.days:,.1f}", f"{c.gpu_hours:,.0f}", cost),
+            *(f"{c.mfu:.1%}", f"{c.goodput:.1%}"),
         )
+    print_table(rows)

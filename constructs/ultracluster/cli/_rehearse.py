@@ -160,7 +160,9 @@ class _Progress:
         changes = ", ".join(f"{count} {action}" for action, count in step.changes.items())
         mark = "ok    " if step.ok else "FAILED"
         self._console.print(
-            f"{mark} {step.seconds:6.1f} s  {step.name}{f'  ({changes})' if changes else ''}", markup=False
+            f"{mark} {step.seconds:6.1f} s  {step.name}{f'  ({changes})' if changes else ''}",
+            markup=False,
+            soft_wrap=True,
         )
         for reason in step.reasons:
             self._console.print(f"                  {reason}", markup=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ultracluster.cli._output import JsonOption, console, fail, misuse, print_json, table
+from ultracluster.cli._output import JsonOption, fail, misuse, print_json
 from ultracluster.cli._writing import RenderedFile
 
 if TYPE_CHECKING:
@@ -21,19 +21,13 @@ def workloads(json_: JsonOption = False) -> None:
     if json_:
         print_json([_described(workload) for workload in WORKLOADS.values()])
         return
-    rows = table(None, "workload")
-    rows.add_column("what", overflow="fold")
-    rows.add_column("needs", overflow="fold")
-    for heading in ("Slurm", "Kubernetes"):
-        rows.add_column(heading, no_wrap=True)
     for workload in WORKLOADS.values():
-        shown: dict[str, list[str]] = {"slurm": [], "kubernetes": []}
-        for form in workload.forms:
-            shown[form.family].append(form.shown)
-        cells = ("\n".join(names) or "-" for names in shown.values())
-        rows.add_row(workload.name, workload.summary, workload.needs, *cells)
-    console().print(rows)
-    typer.echo("settings, for --set KEY=VALUE:")
+        typer.echo(f"{workload.name}: {workload.summary}")
+        typer.echo(f"  needs: {workload.needs}")
+        for family, name in (("slurm", "Slurm"), ("kubernetes", "Kubernetes")):
+            if shown := [form.shown for form in workload.forms if form.family == family]:
+                typer.echo(f"  {name}: {', '.join(shown)}")
+    typer.echo("\nsettings, for --set KEY=VALUE:")
     for key, meaning in SETTINGS.items():
         users = [row.name for row in WORKLOADS.values() if any(key in row.settings(form) for form in row.forms)]
         typer.echo(f"  {key}: {meaning} ({', '.join(users)})")
