@@ -99,6 +99,18 @@ def test_a_larger_controller_and_control_plane_cost_more(tmp_path: Path, prices:
     assert compared(tmp_path / "b", prices, {"K": sizes[0]["K"]}, standard).lines() == ["monthly cost: unchanged."]
 
 
+def test_interface_endpoints_in_place_of_a_nat_gateway_cost_by_subnet(tmp_path: Path) -> None:
+    hours = {"AWS::EC2::NatGateway": 4.0, "AWS::EC2::EIP": 0.5, "AWS::EC2::VPCEndpoint": 1.0}
+    prices = Prices(as_of="2026-11-01", source="a contract", resource_hours=hours)
+    internet = {"N": resource("AWS::EC2::NatGateway"), "A": resource("AWS::EC2::EIP", Domain="vpc")}
+    gateway = {"S3": resource("AWS::EC2::VPCEndpoint", VpcEndpointType="Gateway")}
+    subnets = {"VpcEndpointType": "Interface", "SubnetIds": [{"Ref": "A"}, {"Ref": "B"}]}
+    private = {name: resource("AWS::EC2::VPCEndpoint", **subnets) for name in ("ec2", "ssm", "pcs")}
+    (line,) = compared(tmp_path, prices, internet | gateway, private | gateway).lines()
+    assert line.startswith("monthly cost: +1,095 USD, from 3,285 to 4,380 ")
+    assert "AWS::EC2::VPCEndpoint: 0 -> 6 resources" in line
+
+
 def test_metadata_iops_beyond_the_included_ones_cost(tmp_path: Path, prices: Prices) -> None:
     def lustre(**metadata: Any) -> dict[str, Any]:
         words = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 500, "MetadataConfiguration": metadata}

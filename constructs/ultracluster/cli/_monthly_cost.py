@@ -23,6 +23,7 @@ _BY_HOUR: Mapping[str, tuple[str, ...]] = {
     "AWS::PCS::Cluster": ("Size",),
     "AWS::EKS::Cluster": ("ControlPlaneScalingConfig", "Tier"),
     "AWS::EC2::NatGateway": (),
+    "AWS::EC2::EIP": (),
 }
 
 
@@ -195,6 +196,10 @@ def _items(
             yield Item("GiB", name), capacity
             included = (capacity or 0) * openzfs.IOPS_PER_GIB
             yield from _beyond(f"{name} disks", _part(zfs, "DiskIopsConfiguration"), included)
+    elif kind == "AWS::EC2::VPCEndpoint" and properties.get("VpcEndpointType") == "Interface":
+        # Each is billed in each zone: https://aws.amazon.com/privatelink/pricing/ (read 2026-11-28)
+        subnets = properties.get("SubnetIds")
+        yield Item("resources", kind), len(subnets) if isinstance(subnets, list) else None
     elif kind in _BY_HOUR:
         path = list(_BY_HOUR[kind])
         size = _part(properties, *path[:-1]).get(path[-1]) if path else None
