@@ -22,8 +22,11 @@ SLURM_PORT = 6817
 #: Resources and metrics of kube-state-metrics: all of them would be many times as much.
 KUBE_STATE_RESOURCES = ("nodes", "pods")
 KUBE_STATE_PORT = 8080
-# Labels of a discovered endpoint: the app and the name of the port.
-_SERVICE = ["__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_endpoint_port_name"]
+# Labels of a discovered endpoint. Kueue has a second Service with the same labels and name of its port, that of its
+# visibility server, which answers for a page of metrics that has none of Kueue's.
+# https://github.com/kubernetes-sigs/kueue, charts/kueue/templates/visibility/service.yaml and pkg/visibility/server.go
+# (0.19.2, read 2026-11-28)
+_APP, _NAME = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_service_name"
 _KUBE_STATE = "kube-state-metrics"
 KUBE_STATE_METRICS = (
     *("kube_node_annotations", "kube_node_status_condition", "kube_node_spec_unschedulable"),
@@ -65,7 +68,7 @@ def kubernetes_scraping(cluster: str, profile: Profile = Profile.STANDARD) -> st
         cluster: Name of the cluster.
         profile: Metrics profile.
     """
-    rules = [_keep(_SERVICE, "kube-state-metrics;http")]
+    rules = [_keep([_APP, "__meta_kubernetes_endpoint_port_name"], "kube-state-metrics;http")]
     jobs = [_discovered(_KUBE_STATE, cluster, "endpoints", rules, profile), *_queues_and_workloads(cluster, profile)]
     return block_yaml({"global": {"scrape_interval": "30s", "scrape_timeout": "10s"}, "scrape_configs": jobs})
 
@@ -86,8 +89,9 @@ def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
 def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
     metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
     index = "__meta_kubernetes_pod_label_batch_kubernetes_io_job_completion_index"
+    queues = [_keep([_APP, _NAME], "kueue;.+-metrics-service")]
     return [
-        _discovered("kueue", cluster, "endpoints", [_keep(_SERVICE, "kueue;https")], profile, secure=True),
+        _discovered("kueue", cluster, "endpoints", queues, profile, secure=True),
         _discovered(
             "workloads",
             cluster,
