@@ -261,6 +261,32 @@ def test_kueues_second_replica_does_not_count_everything_twice() -> None:
     assert rule in job["metric_relabel_configs"]
 
 
+def test_the_page_of_kueue_is_that_of_its_metrics_alone() -> None:
+    """The chart has a Service for metrics and one for its visibility server, with the same labels and port name."""
+    (job,) = [
+        item for item in yaml.safe_load(kubernetes_scraping("tiny"))["scrape_configs"] if item["job_name"] == "kueue"
+    ]
+    meta = "__meta_kubernetes_"
+    service = {f"{meta}service_label_app_kubernetes_io_name": "kueue", f"{meta}endpoint_port_name": "https"}
+    names = ("kueue-controller-manager-metrics-service", "kueue-visibility-server")
+    kept = [relabelled({**service, f"{meta}service_name": name}, job["relabel_configs"]) for name in names]
+    assert kept[0] is not None
+    assert kept[1] is None
+
+
+def test_claims_of_pods_make_no_new_series_of_a_gpu() -> None:
+    # The attributes of dcgm-exporter with --kubernetes-enable-dra; the name of a claim is that of its pod.
+    parts = ("claim_name", "claim_namespace", "driver_name", "pool_name", "device_name")
+    series = [
+        relabelled(
+            {"__name__": "DCGM_FI_DEV_FB_USED", "gpu": "0", "pod": pod, **{f"dra_{part}": pod for part in parts}},
+            relabelling("dcgm", Profile.STANDARD),
+        )
+        for pod in ("a-0", "b-0")
+    ]
+    assert series == [{"__name__": "DCGM_FI_DEV_FB_USED", "gpu": "0"}] * 2
+
+
 def test_eks_watches_the_gpus_of_tainted_nodes() -> None:
     result = of_type(resources(MINIMAL.read_text(), "tiny-Cluster"), "AWS::EKS::Addon")
     (agent,) = [item for item in result if item["AddonName"] == "eks-node-monitoring-agent"]

@@ -120,11 +120,12 @@ def relabelling(job: str, profile: Profile) -> list[dict[str, Any]]:
                 "regex": "DCGM_EXP_CLOCK_EVENTS_COUNT;(?:gpu_idle|clocks_setting|sync_boost|display_clocks)",
             }
         )
-        # Labels that repeat `instance` and `gpu`, or change with the driver.
+        # Labels that repeat `instance` and `gpu`, or change with the driver; and those of a claim, as each pod has its
+        # claims: https://github.com/NVIDIA/dcgm-exporter, internal/pkg/transformation/const.go (commit d5e5f51).
         rules.append(
             {
                 "action": "labeldrop",
-                "regex": "UUID|pci_bus_id|device|modelName|[Hh]ostname|DCGM_FI_.*|window_size_in_ms",
+                "regex": "UUID|pci_bus_id|device|modelName|[Hh]ostname|DCGM_FI_.*|window_size_in_ms|dra_.*",
             }
         )
         rules += _POD_OF_GPU
