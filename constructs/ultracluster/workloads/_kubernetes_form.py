@@ -91,7 +91,7 @@ def _server(file: str, server: Server, what: str) -> KubernetesForm:
         kind="LeaderWorkerSet",
         title=lambda group, nodes: f"inference with {what} on {_nodes(nodes)} of {group.name}",
         objects=partial(leader_worker_set, server),
-        nodes=server.size,
+        nodes=lambda group: 1,
         settings=(*_GANG, "tensor_parallel", "replicas", "model", "name"),
     )
 

@@ -45,7 +45,6 @@ class Server:
         options: Its options for settings.
         command: Returns its command, for a model, a port, GPUs of a tensor-parallel group, stages and nodes.
         worker: Arguments of nodes other than the leader.
-        nodes: Nodes of a replica by default.
     """
 
     name: str
@@ -54,11 +53,6 @@ class Server:
     options: Framework
     command: Callable[[str, int, int, int, int], list[str]]
     worker: tuple[str, ...] = ()
-    nodes: int = 1
-
-    def size(self, group: PlatformNodes) -> int:
-        """Return the nodes of a replica by default."""
-        return min(self.nodes, group.working)
 
 
 #: https://docs.vllm.ai/en/stable/serving/parallelism_scaling.html, section "Running vLLM with MultiProcessing" (read
@@ -74,7 +68,6 @@ VLLM_SERVER = Server(
         *(f"--nnodes={nodes}", "--node-rank=$(LWS_WORKER_INDEX)", "--master-addr=$(LWS_LEADER_ADDRESS)"),
     ],
     worker=("--headless",),
-    nodes=2,
 )
 #: https://docs.sglang.io/docs/references/multi_node_deployment/multi_node.md (read 2026-11-23)
 SGLANG_SERVER = Server(
@@ -101,14 +94,15 @@ def leader_worker_set(
         platform: The cluster.
         group: Node group.
         team: Team of the job.
-        given: Settings. The nodes are those of a replica; the model is by default `model` of the first file system.
+        given: Settings. The nodes are those of a replica, by default 1; the model is by default `model` of the first
+            file system.
 
     Raises:
         Refusal: If the group has too few nodes, or the name is not valid for a job.
 
     See: https://lws.sigs.k8s.io/docs (0.10, read 2026-11-21)
     """
-    name, size, replicas = name_of(server.name, group, given), given.nodes or server.size(group), given.replicas
+    name, size, replicas = name_of(server.name, group, given), given.nodes or 1, given.replicas
     if size < 1 or replicas < 1 or size * replicas > group.working:
         text = f"size times replicas is 1 to {group.working}, the nodes of {group.name}, got {size} times {replicas}"
         raise Refusal("", JOB_NODES(text))

@@ -132,7 +132,7 @@ _ROWS = (
     Workload(
         name="inference",
         summary="inference with vLLM: tensor parallel in an NVLink domain, pipeline parallel between them",
-        needs="1 node on Slurm, 2 on Kubernetes, or as many as the model needs; a model",
+        needs="1 node, or as many as the model needs; a model",
         holds="serving",
         forms=(
             SlurmForm(
