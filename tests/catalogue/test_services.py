@@ -21,6 +21,7 @@ from ultracluster.catalogue.ec2 import (
     image_parameter,
     is_local_zone,
     region_of_zone,
+    via_service,
 )
 from ultracluster.catalogue.ec2._offerings import WITHOUT_M7I
 from ultracluster.catalogue.monitoring import WITHOUT_PROMETHEUS
@@ -166,6 +167,12 @@ def test_every_region_of_the_commercial_china_and_government_partitions_has_a_pr
 )
 def test_a_zone_id_has_a_region(zone: str, region: str) -> None:
     assert region_of_zone(zone) == region
+
+
+def test_conditions_of_keys_allow_both_domains_in_china() -> None:
+    """bootstrap-template.yaml of the CDK CLI 2.1148.1 has amazonaws.com in China too."""
+    assert via_service("s3", "us-gov-west-1") == "s3.us-gov-west-1.amazonaws.com"
+    assert via_service("s3", "cn-north-1") == ["s3.cn-north-1.amazonaws.com", "s3.cn-north-1.amazonaws.com.cn"]
 
 
 @pytest.mark.parametrize("zone", ["use1-dfw2-az1", "use1-atl2-az1", "usw2-phx2-az1"])

@@ -155,7 +155,7 @@ def test_s3_files_synchronises_one_bucket_for_one_account(resources: dict[str, A
     statements = {entry["Sid"]: entry for entry in role["Policies"][0]["PolicyDocument"]["Statement"]}
     for sid in ("Bucket", "Objects"):
         assert statements[sid]["Condition"] == {"StringEquals": {"aws:ResourceAccount": "123456789012"}}
-    assert statements["Key"]["Condition"]["StringEquals"]["kms:ViaService"]["Fn::Join"][1][0] == "s3.us-east-2."
+    assert statements["Key"]["Condition"]["StringEquals"]["kms:ViaService"] == "s3.us-east-2.amazonaws.com"
     assert statements["ManageRules"]["Condition"] == {
         "StringEquals": {"events:ManagedBy": "elasticfilesystem.amazonaws.com"}
     }

@@ -118,6 +118,15 @@ def test_policies_stand_before_fsx_looks_into_the_bucket(stack: cdk.Stack, templ
     assert {*policies_of_data, *result.find_resources("AWS::KMS::Key")} == set(resource["DependsOn"])
 
 
+def test_the_key_allows_requests_of_s3_in_china() -> None:
+    china = cdk.Environment(account="123456789012", region="cn-north-1")
+    stack = cdk.Stack(cdk.App(analytics_reporting=False), "Stack", env=china)
+    link(stack, bucket=DataBucket(stack, "Data", key=kms.Key(stack, "Key")).bucket)
+    (statement,) = key_statements(Template.from_stack(stack))
+    via = statement["Condition"]["StringEquals"]["kms:ViaService"]
+    assert via == ["s3.cn-north-1.amazonaws.com", "s3.cn-north-1.amazonaws.com.cn"]
+
+
 def test_the_key_allows_the_role_that_fsx_creates_later(stack: cdk.Stack, template: MakeTemplate) -> None:
     key = kms.Key(stack, "Key")
     link(stack, file_system=make_lustre(stack, key=key), bucket=DataBucket(stack, "Data", key=key).bucket)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ultracluster.catalogue.ec2 import partition_of
+from ultracluster.catalogue.ec2 import partition_of, via_service
 from ultracluster.clusterfile import ClusterFile
 from ultracluster.live._account import Account, Call
 from ultracluster.live._check import Check, arn
@@ -102,8 +102,7 @@ def _statement(owner: str, region: str) -> dict[str, object]:
 
     Source: FileAssetsBucketEncryptionKey in `bootstrap-template.yaml` of the CDK CLI 2.1148.1 (read 2026-11-27).
     """
-    suffix = "amazonaws.com.cn" if partition_of(region) == "aws-cn" else "amazonaws.com"
-    through = {"kms:CallerAccount": owner, "kms:ViaService": f"s3.{region}.{suffix}"}
+    through = {"kms:CallerAccount": owner, "kms:ViaService": via_service("s3", region)}
     return {
         "Effect": "Allow",
         "Principal": {"AWS": "*"},

@@ -43,6 +43,7 @@ from ultracluster.catalogue.ec2._partitions import domain_of as domain_of
 from ultracluster.catalogue.ec2._partitions import lustre_host as lustre_host
 from ultracluster.catalogue.ec2._partitions import partition_of as partition_of
 from ultracluster.catalogue.ec2._partitions import partition_problem as partition_problem
+from ultracluster.catalogue.ec2._partitions import via_service as via_service
 from ultracluster.catalogue.ec2._quotas import DAYS_OF_CAPACITY_BLOCK as DAYS_OF_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import DAYS_TO_CAPACITY_BLOCK as DAYS_TO_CAPACITY_BLOCK
 from ultracluster.catalogue.ec2._quotas import ELASTIC_IPS_QUOTA as ELASTIC_IPS_QUOTA

@@ -33,6 +33,16 @@ def domain_of(region: str) -> str:
     return next((domain for prefix, _, domain in _OTHERS if region.startswith(prefix)), "amazonaws.com")
 
 
+def via_service(service: str, region: str) -> str | list[str]:
+    """Return the values of the condition key `kms:ViaService` for a service of a region.
+
+    For China no source of AWS has the domain: bootstrap-template.yaml of the CDK CLI 2.1148.1 has that of the partition
+    aws there, and other pages have variables (read 2026-11-28). Both name the same service.
+    """
+    host = f"{service}.{region}.amazonaws.com"
+    return [host, f"{host}.cn"] if region.startswith("cn-") else host
+
+
 def lustre_host(file_system_id: str, region: str) -> str:
     """Return the DNS name of a Lustre file system, whose domain is not that of the partition in China.
 

@@ -6,6 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.catalogue.ec2 import via_service
+from ultracluster.planning import known
 from ultracluster.security import wildcard_finding
 
 # AWS's own policy, word for word: S3 Files calls the versioned and the tagging forms too, and AWS lists them by
@@ -53,13 +55,14 @@ def s3_files_role(
         iam.PolicyStatement(sid="ReadRules", actions=list(_READ_RULES), resources=[all_rules]),
     ]
     if bucket_key is not None:
-        via = {"kms:ViaService": f"s3.{stack.region}.{stack.url_suffix}"}
+        there = stack.region
+        host = via_service("s3", there) if known(there) else f"s3.{there}.{stack.url_suffix}"
         statements.append(
             iam.PolicyStatement(
                 sid="Key",
                 actions=list(_KEY_ACTIONS),
                 resources=[bucket_key.key_arn],
-                conditions={"StringEquals": via},
+                conditions={"StringEquals": {"kms:ViaService": host}},
             )
         )
     role = iam.Role(

@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.catalogue.ec2 import via_service
 from ultracluster.planning import account_of, region_of
 from ultracluster.planning.s3 import ROLE_PREFIX
 from ultracluster.rules import shared
@@ -72,7 +73,7 @@ def _key_statement(scope: Construct, bucket: s3.IBucket, role: str) -> iam.Polic
     conditions: dict[str, dict[str, object]] = {
         "StringEquals": {
             "kms:CallerAccount": account_of(stack),
-            "kms:ViaService": f"s3.{region_of(bucket)}.amazonaws.com",
+            "kms:ViaService": via_service("s3", region_of(bucket)),
         },
         "ArnLike": {"aws:PrincipalArn": role},
     }
