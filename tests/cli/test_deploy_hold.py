@@ -110,6 +110,17 @@ def test_a_failed_deployment_reports_that_the_queues_are_held(deploy: Deployment
     assert "queues may be held: `ultracluster apply FILE --gate` with the file that is deployed" in done.output
 
 
+def test_an_interruption_reports_that_cloudformation_goes_on(deploy: Deployment) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    deploy.patch.setattr("ultracluster.cli._deploy.subprocess.run", interrupted)
+    done = deploy((EKS,), "--hold", "wait")
+    assert done.exit_code == 130
+    assert "interrupted: CloudFormation goes on with the stacks that it updates" in done.stderr
+    assert "queues may be held" in done.stderr
+
+
 def test_without_a_terminal_an_option_confirms_the_changes_of_iam(deploy: Deployment) -> None:
     done = deploy((), yes=False)
     assert (done.exit_code, deploy.steps) == (1, [])

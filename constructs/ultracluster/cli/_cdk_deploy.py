@@ -3,7 +3,8 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,20 @@ def deploy_stacks(
         names = {stack for stack, _ in groups}
         code = run("deploy", [it for it in stacks if it.name in names], "--app", str(begin), *arguments)
     return code or run("deploy", stacks, "--app", str(assembly), *arguments)
+
+
+@contextmanager
+def update_goes_on() -> Iterator[None]:
+    """Print what an interruption of `cdk deploy` leaves: it ends the CLI, and not the updates that it began."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        typer.echo(
+            "interrupted: CloudFormation goes on with the stacks that it updates; when they are complete, run the "
+            "command again: it deploys the others, and sets the stack policies",
+            err=True,
+        )
+        raise
 
 
 def _nodes_first(

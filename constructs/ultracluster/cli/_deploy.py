@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ import typer
 from ultracluster.cli._apply import Hold, apply
 from ultracluster.cli._aws import client
 from ultracluster.cli._block_starts import missed, new_starts, soon
-from ultracluster.cli._cdk_deploy import deploy_stacks
+from ultracluster.cli._cdk_deploy import deploy_stacks, update_goes_on
 from ultracluster.cli._cluster_stacks import belongs_to, cluster_stacks
 from ultracluster.cli._deploy_states import with_states
 from ultracluster.cli._ended_blocks import not_yet_sold
@@ -204,7 +204,8 @@ class _Plan:
 
     def _cdk(self, name: str, stacks: "list[AssembledStack]", *arguments: str) -> int:
         command = self.cli.command(name, *(stack.path for stack in stacks), *arguments)
-        return subprocess.run(command, cwd=self.cli.app, env=self.cli.environment).returncode
+        with update_goes_on() if name == "deploy" else nullcontext():
+            return subprocess.run(command, cwd=self.cli.app, env=self.cli.environment).returncode
 
     def unprotected(self) -> dict[str, str]:
         """Return stacks without the policy that `deploy` sets, and what a plain `cdk deploy` may replace there."""
