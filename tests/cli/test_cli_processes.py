@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
@@ -119,7 +120,13 @@ def test_a_signal_ends_the_cli_and_deletes_the_scratch_directory(tmp_path: Path,
     pid = tmp_path / "pid"
     (app / "cdk.json").write_text(json.dumps({"app": f"echo $PPID > {pid}.new; mv {pid}.new {pid}; sleep 2"}))
     program = [sys.executable, "-c", "from ultracluster.cli import main; main()"]
-    process = subprocess.Popen([*program, "rehearse", "--app", str(app)], env={**os.environ, "TMPDIR": str(scratch)})
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    # Tests may run under nohup, which programs leave as it is.
+    process = subprocess.Popen(
+        [*program, "rehearse", "--app", str(app)],
+        env=environment,
+        preexec_fn=partial(signal.signal, number, signal.SIG_DFL),
+    )
     wait_until("the synthesis", pid.exists)
     process.send_signal(number)
     assert process.wait(60) == 128 + number

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -149,7 +150,13 @@ def test_a_signal_ends_the_tunnel_too(tmp_path: Path, number: signal.Signals) ->
     plugin.chmod(0o755)
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     process = subprocess.Popen(
-        [sys.executable, "-c", TUNNEL], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", TUNNEL],
+        env=env,
+        # Tests may run under nohup, which programs leave as it is.
+        preexec_fn=partial(signal.signal, number, signal.SIG_DFL),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "open\n"
