@@ -232,6 +232,31 @@ def test_no_server_has_a_replica_on_several_nodes_that_nobody_asked_for() -> Non
         assert [item["leaderWorkerTemplate"]["size"] for item in sets] == [1] * len(sets)
 
 
+@pytest.mark.parametrize("name", ["vllm", "sglang", "dynamo"])
+def test_a_server_that_ends_finishes_its_requests(name: str) -> None:
+    sets = [item["spec"]["leaderWorkerTemplate"] for item in server(name) if item["kind"] == "LeaderWorkerSet"]
+    for template in sets:
+        spec = template["leaderTemplate"]["spec"]
+        (main, *_) = spec["containers"]
+        # Dynamo leaves its registry, waits for 5 s, for transfers for 30, and for its clean-up for 30.
+        needed = 5 + 30 + 30
+        if name != "dynamo":
+            # Until its endpoint is gone, it still gets requests.
+            needed = main["lifecycle"]["preStop"]["sleep"]["seconds"]
+            assert needed >= 5
+        # By default, vLLM aborts all requests; SGLang waits for them without end.
+        waits = [int(word.partition("=")[2]) for word in main["command"] if word.startswith("--shutdown-timeout=")]
+        assert len(waits) == (name == "vllm")
+        assert sum(waits) + needed < spec["terminationGracePeriodSeconds"]
+
+
+def test_nodes_of_a_replica_that_lost_one_end_at_once() -> None:
+    of = cluster(nodes(count=4))
+    (item, *_) = leader_worker_set(VLLM_SERVER, of, of.nodes[0], of.teams[0], Settings(nodes=2))
+    assert "--shutdown-timeout" not in str(item)
+    assert "terminationGracePeriodSeconds" not in str(item)
+
+
 @pytest.mark.parametrize(("name", "nodes_of_replica"), [("inference", 2), ("sglang", 1), ("dynamo", 1)])
 def test_a_drain_ends_one_replica_after_another(name: str, nodes_of_replica: int) -> None:
     settings = {"replicas": "3", "nodes": str(nodes_of_replica)}

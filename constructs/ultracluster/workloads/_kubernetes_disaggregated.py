@@ -21,7 +21,7 @@ from ultracluster.workloads._frameworks import VLLM_OPTIONS
 from ultracluster.workloads._images import DYNAMO, ETCD
 from ultracluster.workloads._kubernetes_form import KubernetesForm
 from ultracluster.workloads._kubernetes_gang import image_for, queue_metadata
-from ultracluster.workloads._kubernetes_inference import api_objects, as_root, disruption_budget, readiness
+from ultracluster.workloads._kubernetes_inference import END_SECONDS, api_objects, as_root, disruption_budget, readiness
 from ultracluster.workloads._workload import Settings
 
 _API, _METRICS, _ETCD = 8_000, 9_090, 2_379
@@ -74,6 +74,7 @@ def _set(
     pod = node_pod(
         platform, group, container="worker", image=image, command=command, env=env, beside_launcher=role == "decode"
     )
+    pod["terminationGracePeriodSeconds"] = END_SECONDS
     plain = {**pod, "containers": [*pod["containers"]]}
     main = pod["containers"][0]
     main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]

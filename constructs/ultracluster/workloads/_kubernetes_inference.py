@@ -30,6 +30,12 @@ _RENDEZVOUS = 29_500
 # and gives up after 20 s. https://github.com/sgl-project/sglang, python/sglang/srt/entrypoints/http_server.py (commit
 # 0025436), and https://github.com/modelplaneai/modelplane/issues/206 (read 2026-11-27)
 _ANSWER_SECONDS = 30
+#: Time of a server to end, as that of a gang for its checkpoint: Kubernetes kills it after 30 s by default. SGLang ends
+#: after its requests, and vLLM at once, unless an option has a time: entrypoints/launcher.py of vLLM 0.27.0,
+#: managers/tokenizer_manager.py of SGLang 0.5.19. Dynamo takes 5, 30 and 30 s: common/utils/graceful_shutdown.py of
+#: 1.6.1 (read 2026-11-28). A Service sends requests until its endpoint is gone.
+END_SECONDS = 300
+_DRAIN_SECONDS, _LEAVE_SECONDS = 240, 10
 _PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 
@@ -66,6 +72,7 @@ VLLM_SERVER = Server(
         *("vllm", "serve", model, f"--port={port}"),
         *(f"--tensor-parallel-size={tensor}", f"--pipeline-parallel-size={stages}"),
         *(f"--nnodes={nodes}", "--node-rank=$(LWS_WORKER_INDEX)", "--master-addr=$(LWS_LEADER_ADDRESS)"),
+        *([f"--shutdown-timeout={_DRAIN_SECONDS}"] if nodes == 1 else []),
     ],
     worker=("--headless",),
 )
@@ -213,6 +220,10 @@ def _template(
     main = pod["containers"][0]
     main["env"] += [namespaced(), hugging_face(), *cached(platform, group)]
     as_root(main)
+    # Of several nodes, one that is gone would hold the others back: their requests never end.
+    if size == 1:
+        pod["terminationGracePeriodSeconds"] = END_SECONDS
+        main["lifecycle"] = {"preStop": {"sleep": {"seconds": _LEAVE_SECONDS}}}
     if role == "leader":
         main["ports"] = [{"containerPort": server.port, "name": "http", "protocol": "TCP"}]
         main["readinessProbe"] = readiness(server.port)
