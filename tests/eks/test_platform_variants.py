@@ -35,6 +35,11 @@ def file_with(text: str) -> ClusterFile:
     return clusterfile.loads(TEXT.replace("{admins:", f"{{{text}"), "c.yaml")
 
 
+def argo_cd_files(cluster: ClusterFile) -> dict[str, str]:
+    values = {name: f"{name}-1" for name in (*kubernetes_bundle(cluster)["parameters"], "ClusterArn")}
+    return kubernetes_files(cluster, parameter_values(values))
+
+
 @cache
 def synthesised() -> tuple[Template, Path]:
     """One stack of a control plane and of both platforms, with its directory."""
@@ -203,8 +208,7 @@ def test_argo_cd_administers_the_cluster_before_eks_would_create_its_entry() -> 
 
 def test_applications_come_in_waves_and_name_what_charts_and_files_have() -> None:
     cluster = file_with(ARGO_CD)
-    values = {name: f"{name}-1" for name in (*kubernetes_bundle(cluster)["parameters"], "ClusterArn")}
-    files = kubernetes_files(cluster, parameter_values(values))
+    files = argo_cd_files(cluster)
     applications = {
         path.rpartition("/")[2].removesuffix(".yaml"): yaml.safe_load(text)
         for path, text in files.items()
@@ -236,6 +240,13 @@ def test_applications_come_in_waves_and_name_what_charts_and_files_have() -> Non
     claims = [text for path, text in files.items() if "-persistentvolumeclaim-" in path]
     assert claims
     assert all("argocd.argoproj.io/sync-options: Prune=confirm" in text for text in claims)
+
+
+@pytest.mark.parametrize(("version", "tracked"), [("v0.17.0", True), ("v0.16.5", False), ("v0.9.10", False)])
+def test_argo_cd_tracks_the_configuration_of_kai_scheduler(version: str, tracked: bool) -> None:
+    files = argo_cd_files(file_with(f"scheduler: kai, charts: {{kai-scheduler: {version}}}, {ARGO_CD}"))
+    helm = yaml.safe_load(files["argo-cd/applications/kai-scheduler.yaml"])["spec"]["source"]["helm"]["valuesObject"]
+    assert (helm == {"kaiConfig": {"render": True}, "kaiConfigDeployer": {"enabled": False}}) == tracked
 
 
 def test_files_for_argo_cd_have_no_placeholders() -> None:

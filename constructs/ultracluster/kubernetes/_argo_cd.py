@@ -5,6 +5,7 @@ holds them all. Argo CD waits for the health of a wave, so it gets the health ch
 more by default: https://argo-cd.readthedocs.io/en/stable/operator-manual/health/#argocd-app (read 2026-11-25).
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,11 @@ _CONFIRMED = {
     *("Namespace", "PersistentVolume", "PersistentVolumeClaim", "ResourceFlavor", "ClusterQueue", "LocalQueue"),
     *("ComputeDomain", "NodePool"),
 }
+# By default a hook creates the object that configures KAI Scheduler. Argo CD runs no hook when it syncs single objects,
+# and neither creates that object again nor reports that it is missing. Charts before v0.17 have the hook alone:
+# https://github.com/kai-scheduler/KAI-Scheduler, docs/gitops/README.md, CHANGELOG.md and issue 1751 (read 2026-11-28)
+_KAI: Mapping[str, Any] = {"kaiConfig": {"render": True}, "kaiConfigDeployer": {"enabled": False}}
+_KAI_BEFORE = re.compile(r"v?0\.(\d|1[0-6])\.")
 _HEALTH = """\
 hs = {status = "Progressing", message = ""}
 if obj.status ~= nil and obj.status.health ~= nil then
@@ -89,7 +95,8 @@ def _release(release: HelmRelease | Manifest) -> Object:
 
 
 def _chart_source(release: HelmRelease) -> Mapping[str, Any]:
-    helm = {"releaseName": release.name, "valuesObject": dict(release.values)}
+    tracked = _KAI if release.name == "kai-scheduler" and not _KAI_BEFORE.match(release.version) else {}
+    helm = {"releaseName": release.name, "valuesObject": {**release.values, **tracked}}
     if release.repository is not None:
         return {
             "repoURL": release.repository, "chart": release.chart, "targetRevision": release.version, "helm": helm
