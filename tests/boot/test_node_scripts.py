@@ -22,6 +22,7 @@ from ultracluster.boot import (
     node_scripts_boot,
     without_in_place_files,
 )
+from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 
 AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
 PARAMETER = "/ultracluster/llama/node-scripts"
@@ -381,3 +382,48 @@ def test_all_nodes_ask_at_different_times() -> None:
     assert "EnvironmentFile=/etc/ultracluster/node-group\n" in service
     arguments = " ".join((*ARGUMENTS[:-1], "${NODE_GROUP}"))
     assert f"ExecStart=-/usr/local/sbin/ultracluster-node-scripts {arguments}\n" in service
+
+
+def resumes(node: GpuNode) -> bool:
+    for _ in range(3):
+        assert node.call("drain-on-failure").returncode == 0
+    return "DRAIN" not in node.slurm()["State"]
+
+
+def test_a_node_is_cleaned_again_after_processes_that_could_not_be_killed(gpu_node: GpuNode) -> None:
+    """They wait for a file system, which comes back; what they left in memory goes with them."""
+    publish(gpu_node, HEALTH)
+    gpu_node.says("processes/2001", "4242")
+    gpu_node.says("stubborn")
+    gpu_node.says("unkillable")
+    assert gpu_node.call("epilog", SLURM_JOB_ID="77", SLURM_JOB_UID="2001").returncode == 1
+    gpu_node.file("/proc/sysvipc/shm", "key shmid uid\n0 12 2001\n")
+    assert update(gpu_node).returncode == 0
+    assert gpu_node.health("epilog") == "failed: processes of job 77 cannot be killed: 4242\n"
+    assert gpu_node.calls("ipcrm") == []
+    assert not resumes(gpu_node)
+    gpu_node.forgets("unkillable")
+    assert update(gpu_node).returncode == 0
+    assert gpu_node.calls("ipcrm") == ["ipcrm --shmem-id 12"]
+    assert resumes(gpu_node)
+
+
+def test_imex_is_started_again_on_a_drained_node_without_a_job(gpu_node: GpuNode) -> None:
+    files = in_place_files([health_boot(INSTANCE_TYPES["p6e-gb200.36xlarge"], efa_devices=16)])
+    (program,) = [file for file in files if file.path.endswith("-imex")]
+    gpu_node.file(program.path, program.text).chmod(0o755)
+    gpu_node.file("/proc/devices", "511 nvidia-caps-imex-channels\n")
+    gpu_node.says("units/nvidia-imex.service/enabled")
+    gpu_node.says("units/nvidia-imex.service/broken")
+    publish(gpu_node, HEALTH)
+    job = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "2001", "SLURM_JOB_OVERSUBSCRIBE": "NO"}
+    job |= {"SLURMD_NODENAME": "train-1", "SLURM_JOB_NODELIST": "train-1"}
+    assert gpu_node.call("prolog", **job).returncode == 1
+    gpu_node.forgets("units/nvidia-imex.service/broken")
+    other = gpu_node.file("/run/ultracluster/jobs/78", "2001\n")
+    assert update(gpu_node).returncode == 0
+    assert gpu_node.health("imex").startswith("failed"), "a job that runs would lose its domain"
+    other.unlink()
+    assert update(gpu_node).returncode == 0
+    assert gpu_node.health("imex") == "ok\n"
+    assert resumes(gpu_node)

@@ -81,7 +81,7 @@ restart() {
 }
 
 main() {
-    local found jobs
+    local found jobs try
     # IMEX is of the whole node: on a shared one it would be taken from under others.
     jobs=("$root"/run/ultracluster/jobs/*)
     case ${SLURM_JOB_OVERSUBSCRIBE:-${#jobs[@]}} in
@@ -93,7 +93,12 @@ main() {
             ;;
     esac
     systemctl is-enabled --quiet "$service" || fail "$service is not enabled in the image"
-    found=$(addresses) || fail "the controller has no addresses of the nodes of the job"
+    # A controller that fails over is away for a minute, and Slurm would drain all nodes of the job for good.
+    for try in 1 2 3; do
+        [ "$try" -eq 1 ] || sleep "${ULTRACLUSTER_SETTLE:-15}"
+        if found=$(addresses); then break; fi
+        [ "$try" -lt 3 ] || fail "the controller has no addresses of the nodes of the job"
+    done
     [ -n "$found" ] || fail "no node of $nodes is of the group of $node"
     make_channel
     mkdir -p "${config%/*}"

@@ -139,9 +139,30 @@ replace_files() {
 # a drained node no job starts that would check again. A command that hangs in the driver cannot be killed, and each
 # check would leave some more.
 check_again() {
+    local name bin=$root/usr/local/sbin/ultracluster
     if grep -qs '^failed' "$run/health/devices" && ! pgrep --euid 0 --exact nvidia-smi >/dev/null; then
         # What hangs in the driver must not keep the lock.
-        "$root/usr/local/sbin/ultracluster-health-check" 7>&- || log "the devices are not well"
+        "$bin-health-check" 7>&- || log "the devices are not well"
+    fi
+    if grep -qs '^failed' "$run/health/epilog"; then clean_again 7>&-; fi
+    # A domain of this node alone shows that controller, driver and service work. A job has its own.
+    if grep -qs '^failed' "$run/health/imex" && [ -e "$run/drain/drained" ] && [ -z "$(ls -A "$run/jobs")" ] &&
+        name=$(cat "$run/drain/node"); then
+        SLURM_JOB_ID=0 SLURM_JOB_OVERSUBSCRIBE=NO SLURMD_NODENAME=$name SLURM_JOB_NODELIST=$name "$bin-imex" 7>&- ||
+            log "IMEX does not start"
+    fi
+}
+
+# Repeat the epilogs of the jobs whose processes could not be killed. One that fails again lists its job again.
+clean_again() {
+    local job uid
+    mv "$run/epilog-failed" "$run/.epilog-failed" 2>/dev/null || return 0
+    while read -r job uid; do
+        SLURM_JOB_ID=$job SLURM_JOB_UID=$uid "$bin-epilog" </dev/null || log "processes of job $job are left"
+    done <"$run/.epilog-failed"
+    if [ ! -e "$run/epilog-failed" ]; then
+        printf 'ok\n' >"$run/health/.epilog"
+        mv "$run/health/.epilog" "$run/health/epilog"
     fi
 }
 
