@@ -54,6 +54,8 @@ def main() -> int:
         workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
         others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
         folder = stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY if room() else None))
+        # Tests act as other users too.
+        Path(folder).chmod(0o755)
         environment = {**os.environ, "TMPDIR": folder}
         codes = [subprocess.run(others, cwd=ROOT, env=environment).returncode, *(process.wait() for process in started)]
         for title, output in zip(beside, outputs, strict=True):
