@@ -262,16 +262,25 @@ def test_kueues_second_replica_does_not_count_everything_twice() -> None:
 
 
 def test_the_page_of_kueue_is_that_of_its_metrics_alone() -> None:
-    """The chart has a Service for metrics and one for its visibility server, with the same labels and port name."""
+    """The chart has a Service for metrics and one for its visibility server, with the same labels and port name.
+
+    Prometheus makes targets of the other ports of the pod too, without the name of a Service's port.
+    """
     (job,) = [
         item for item in yaml.safe_load(kubernetes_scraping("tiny"))["scrape_configs"] if item["job_name"] == "kueue"
     ]
     meta = "__meta_kubernetes_"
-    service = {f"{meta}service_label_app_kubernetes_io_name": "kueue", f"{meta}endpoint_port_name": "https"}
-    names = ("kueue-controller-manager-metrics-service", "kueue-visibility-server")
-    kept = [relabelled({**service, f"{meta}service_name": name}, job["relabel_configs"]) for name in names]
-    assert kept[0] is not None
-    assert kept[1] is None
+    app = {f"{meta}service_label_app_kubernetes_io_name": "kueue"}
+    places = [
+        (service, port)
+        for service in ("kueue-controller-manager-metrics-service", "kueue-visibility-server")
+        for port in ({f"{meta}endpoint_port_name": "https"}, {f"{meta}pod_container_port_name": "webhook-server"})
+    ]
+    kept = [
+        relabelled({**app, **port, f"{meta}service_name": service}, job["relabel_configs"]) is not None
+        for service, port in places
+    ]
+    assert kept == [True, False, False, False]
 
 
 def test_claims_of_pods_make_no_new_series_of_a_gpu() -> None:

@@ -26,7 +26,10 @@ KUBE_STATE_PORT = 8080
 # visibility server, which answers for a page of metrics that has none of Kueue's.
 # https://github.com/kubernetes-sigs/kueue, charts/kueue/templates/visibility/service.yaml and pkg/visibility/server.go
 # (0.19.2, read 2026-11-28)
+# Each other port of a pod's containers is a target too, with the labels of each Service, and none of a port's name.
+# https://github.com/prometheus/prometheus, discovery/kubernetes/endpoints.go (read 2026-11-28)
 _APP, _NAME = "__meta_kubernetes_service_label_app_kubernetes_io_name", "__meta_kubernetes_service_name"
+_PORT = "__meta_kubernetes_endpoint_port_name"
 _KUBE_STATE = "kube-state-metrics"
 KUBE_STATE_METRICS = (
     *("kube_node_annotations", "kube_node_status_condition", "kube_node_spec_unschedulable"),
@@ -89,7 +92,7 @@ def kubernetes_jobs(cluster: str, profile: Profile) -> list[dict[str, Any]]:
 def _queues_and_workloads(cluster: str, profile: Profile) -> list[dict[str, Any]]:
     metrics_port = "__meta_kubernetes_pod_annotation_ultracluster_metrics_port"
     index = "__meta_kubernetes_pod_label_batch_kubernetes_io_job_completion_index"
-    queues = [_keep([_APP, _NAME], "kueue;.+-metrics-service")]
+    queues = [_keep([_APP, _NAME, _PORT], "kueue;.+-metrics-service;https")]
     return [
         _discovered("kueue", cluster, "endpoints", queues, profile, secure=True),
         _discovered(
