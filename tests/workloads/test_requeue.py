@@ -237,14 +237,37 @@ def test_a_job_is_released_where_slurm_refuses_to_leave_out_its_node(tmp_path: P
     assert result.stdout.splitlines()[1:] == ["scontrol requeuehold 7", "scontrol release 7"], result
 
 
+def test_a_job_that_slurm_does_not_hold_still_takes_nodes_back_when_it_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "ultracluster-left-out-7").write_text("1 n-1\n")
+    script = f"""
+    RUN={tmp_path}
+    sinfo() {{ printf 'n-1 idle\nn-2 idle\n'; }}
+    scontrol() {{
+        case "$1" in
+            show) echo n-1 ;;
+            requeuehold) return 1 ;;
+            update) echo "$3" ;;
+        esac
+    }}
+    SLURM_JOB_ID=7 SLURM_JOB_NAME=train SLURM_JOB_PARTITION=train SLURM_JOB_NUM_NODES=1
+    source {SCRIPTS / "workloads/slurm/requeue.sh"}
+    requeue_without n-1
+    kill -TERM $$
+    echo goes on
+    """
+    result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 143, result
+    assert not (tmp_path / "ultracluster-left-out-7").exists()
+
+
 @pytest.mark.parametrize(
     ("recorded", "without"),
-    [("", "n-7,n-2"), ("2 n-3", "n-7,n-3,n-2"), ("1 n-3", "n-7,n-2"), ("2 n-3,n-7", "n-3,n-7,n-2")],
+    [(None, "n-7,n-2"), ("", "n-7,n-2"), ("2 n-3", "n-7,n-3,n-2"), ("1 n-3", "n-7,n-2"), ("2 n-3,n-7", "n-3,n-7,n-2")],
 )
-def test_tests_before_an_earlier_start_leave_no_node_out(tmp_path: Path, recorded: str, without: str) -> None:
-    """A node that runs the script, and is lost, leaves the record of its tests."""
-    if recorded:
-        (tmp_path / "ultracluster-left-out-7").write_text(f"{recorded}\n")
+def test_tests_before_an_earlier_start_leave_no_node_out(tmp_path: Path, recorded: str | None, without: str) -> None:
+    """A node that runs the script, and is lost, leaves the record of its tests; on a full disk, it is empty."""
+    if recorded is not None:
+        (tmp_path / "ultracluster-left-out-7").write_text(recorded and f"{recorded}\n")
     script = f"""
     RUN={tmp_path} SLURM_RESTART_COUNT=2 ExcNodeList={"n-3,n-7" if recorded else "n-7"}
     sinfo() {{ printf 'n-%s idle\n' 1 2 3 4 5 6 7; }}

@@ -99,10 +99,11 @@ main() {
     is_gone || return 0
     if ! end_processes; then
         left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""
+        # node-scripts.sh tries again: a file system on which they wait may come back. It says that all is well if
+        # no job is listed.
+        printf '%s %s\n' "$job" "$uid" >>"$run/epilog-failed"
         echo "failed: processes of job $job cannot be killed: $left" >"$run/health/.epilog"
         mv "$run/health/.epilog" "$run/health/epilog"
-        # node-scripts.sh tries again: a file system on which they wait may come back.
-        printf '%s %s\n' "$job" "$uid" >>"$run/epilog-failed"
         log "its processes cannot be killed: $left"
         # Slurm drains a node whose epilog fails, whatever the state of the breaker. If the controller does not answer,
         # the next check of the minute drains.

@@ -7,7 +7,7 @@ excluded() {
     local list nodes=""
     list=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
     [ -n "$list" ] && [ "$list" != "(null)" ] || return 0
-    [ ! -e "$left_out" ] || read -r _ nodes <"$left_out"
+    [ ! -e "$left_out" ] || read -r _ nodes <"$left_out" || true
     scontrol show hostnames "$list" | { grep --invert-match --line-regexp --fixed-strings "${nodes//,/$'\n'}" || true; } |
         paste --serial --delimiters=,
 }
@@ -20,14 +20,21 @@ take_back() {
 }
 
 # Also where Slurm queues it again, for a node that is lost.
-trap 'trap "" TERM; take_back; exit 143' TERM
+# shellcheck disable=SC2329  # the trap runs it
+ended() {
+    trap '' TERM
+    take_back
+    exit 143
+}
+trap ended TERM
 
 # Queue this job again without some nodes, under the same number, so that others take their place. It returns if the
 # queue has too few nodes for that.
 requeue_without() {
     local without=$1 start="" nodes="" all others
     all=$(excluded)
-    [ ! -e "$left_out" ] || read -r start nodes <"$left_out"
+    # It is empty if the disk was full.
+    [ ! -e "$left_out" ] || read -r start nodes <"$left_out" || true
     # The tests before this start of the program; those before an earlier one are of nodes that may be repaired.
     [ "$start" != "${SLURM_RESTART_COUNT:-0}" ] || without=$nodes,$without
     all+=${all:+,}$without
@@ -43,7 +50,10 @@ requeue_without() {
     # A requeue ends this script; the signal before the end leaves it the time. Only a pending job takes the list, and
     # only a held one does not start before it has the list.
     trap '' TERM
-    scontrol requeuehold "$SLURM_JOB_ID" || return 0
+    if ! scontrol requeuehold "$SLURM_JOB_ID"; then
+        trap ended TERM
+        return 0
+    fi
     echo "$((${SLURM_RESTART_COUNT:-0} + 1)) $without" >"$left_out" || true
     # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
     for _ in {1..50}; do
