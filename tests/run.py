@@ -53,7 +53,9 @@ def main() -> int:
         print("== pytest", flush=True)
         workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
         others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
-        folder = stack.enter_context(tempfile.TemporaryDirectory(dir=MEMORY if room() else None))
+        # What a test left running may still write there.
+        files = tempfile.TemporaryDirectory(dir=MEMORY if room() else None, ignore_cleanup_errors=True)
+        folder = stack.enter_context(files)
         # Tests act as other users too.
         Path(folder).chmod(0o755)
         environment = {**os.environ, "TMPDIR": folder}
