@@ -32,7 +32,7 @@ def rules_page() -> str:
         + _constructs("error", "reason"),
         "## Warnings of constructs\n\n" + _constructs("warning", "printed when"),
         "## Refusals of `deploy`\n\n`ultracluster diff` and `deploy` refuse an update for these, beside the "
-        "losses that the guard finds.\n\n"
+        "losses that the guard finds. `adopt-retained` is a refusal of `rehearse`.\n\n"
         + _rows("reason", [(check.id, check.reason) for check in DEPLOY_CHECKS], "cli"),
         "## Checks of the account\n\n`ultracluster check FILE --live` prints them as `pass`, `warn` or `fail`.\n\n"
         + _rows("reason", [(check.id, check.reason) for check in CHECKS], "live"),

@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from cdk_rehearsal import guard
+from cdk_rehearsal import guard, rehearsal
 from cdk_rehearsal.guard._template import ADOPTED
-from cdk_rehearsal.rehearsal import Kept, RehearsalError
+from cdk_rehearsal.rehearsal import Kept
 from support.clusterfile_data import problems
+from ultracluster.cli import app
 from ultracluster.cli._adopt_step import adopt_lustre
+from ultracluster.cli._one_more_group import with_one_more_group
 from ultracluster.clusterfile import load, loads, warnings
 from ultracluster.kubernetes import platform_of
 
@@ -91,9 +94,51 @@ def test_the_step_adopts_the_homes_too(tmp_path: Path) -> None:
     assert edit.description == f"the cluster file adopts {ID} and {home}"
 
 
-def test_rejects_an_adoption_without_one_retained_file_system(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("section", "why"),
+    [
+        ("{}", "has no `storage.lustre`"),
+        ("{home: {}}", "has no `storage.lustre`"),
+        (f"{{lustre: {{existing: {{id: {ID}, mount-name: abcdefgh}}}}}}", f"names {ID}, which it does not create"),
+        (f"{{lustre: {{throughput: 40 GB/s{ADOPT}}}}}", f"names {ID}, which it does not create"),
+    ],
+)
+def test_a_rehearsal_refuses_a_file_that_retains_no_lustre_before_it_deploys(
+    section: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(**_: object) -> None:
+        raise AssertionError("the rehearsal starts")
+
+    monkeypatch.setattr(rehearsal, "rehearse", start)
     file = tmp_path / "my.yaml"
-    file.write_text(FILE % "")
-    bucket = Kept(type="AWS::S3::Bucket", physical_id="b", properties={}, attribute=str)
-    with pytest.raises(RehearsalError, match="retained 0 Lustre file systems"):
-        adopt_lustre(file).edit(tmp_path, (bucket,))
+    file.write_text(FILE.partition("storage:")[0] + f"storage: {section}\n")
+    result = CliRunner().invoke(app, ["rehearse", str(file), "--adopt"])
+    assert result.exit_code == 1, result.exception
+    assert result.stderr.startswith(f"error: adopt-retained: {file} {why}")
+    assert "without --adopt" in result.stderr
+
+
+def test_a_file_that_extends_another_one_is_rehearsed_with_the_keys_of_both(tmp_path: Path) -> None:
+    below, folder = tmp_path / "clusters", tmp_path / "scratch"
+    folder.mkdir()
+    (below / "scripts").mkdir(parents=True)
+    (below / "scripts" / "rules.yaml").write_text("groups: [{name: mine, rules: [{record: a:b, expr: up}]}]\n")
+    (below / "scripts" / "setup.sh").write_text("#!/bin/bash\necho ready\n")
+    base = FILE % ", data-repository-associations: {/data: {bucket: tokens}}"
+    base = base.replace("}\nstorage", ", scripts: [{file: scripts/setup.sh}]}\nstorage")
+    (below / "prod.yaml").write_text(f"{base}observability: {{rules: [scripts/rules.yaml]}}\n")
+    file = below / "dev.yaml"
+    file.write_text("extends: prod.yaml\nname: dev\nstorage: {lustre: {throughput: 2 GB/s}}\n")
+    before = load(file)
+    assert with_one_more_group(file, folder / "more.yaml") == "extra"
+    after = load(folder / "more.yaml")
+    assert (after.name, set(after.nodes)) == ("dev", {"train", "extra"})
+    assert after.nodes["train"].scripts == before.nodes["train"].scripts
+    assert after.observability.rules == before.observability.rules
+    kept = retained(
+        "AWS::FSx::FileSystem", ID, {"LustreConfiguration": {}, "SecurityGroupIds": [GROUP]}, LustreMountName="abcdefgh"
+    )
+    adopted = load(adopt_lustre(file).edit(folder, (kept,)).context["cluster"])
+    assert adopted.lustre_spec == before.lustre_spec
+    assert adopted.storage.lustre is not None
+    assert not adopted.storage.lustre.data_repository_associations

@@ -1,14 +1,10 @@
 """Update step of `ultracluster rehearse`: the same cluster file with one more node group."""
 
-import io
-import os
 from pathlib import Path
-from typing import Any
-
-from ruamel.yaml import YAML
 
 from cdk_rehearsal.rehearsal import Edit, RehearsalError, Update
 from ultracluster import clusterfile
+from ultracluster.cli._edited_file import keys_of, text_of
 
 NAME = "extra"
 
@@ -33,21 +29,16 @@ def with_one_more_group(file: Path, target: Path) -> str:
     Raises:
         RehearsalError: If no such group is valid.
     """
-    yaml = YAML()
-    text = file.read_text(encoding="utf-8")
     before = clusterfile.load(str(file))
-    nodes = yaml.load(text)["nodes"]
+    nodes = keys_of(file)["nodes"]
     first = next(iter(nodes.values()))
     name = next(free for free in (NAME, *(f"{NAME}{n}" for n in range(2, 99))) if free not in nodes)
     plain = {"type": first["type"], "count": 1, "capacity": "on-demand"}
     problem = ""
     for group in (plain, {**first, "count": 1}, dict(first), {"type": "m7i.xlarge", "count": 1}):
-        document: Any = yaml.load(text)
-        document["nodes"][name] = group
-        clusterfile.resolve_scripts(document, os.fspath(file.resolve()))
-        buffer = io.StringIO()
-        yaml.dump(document, buffer)
-        target.write_text(buffer.getvalue(), encoding="utf-8")
+        keys = keys_of(file)
+        keys["nodes"][name] = group
+        target.write_text(text_of(keys), encoding="utf-8")
         try:
             edited = clusterfile.load(str(target))
         except clusterfile.ClusterFileError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster.cli._deploy_check import DeployCheck
 from ultracluster.cli._output import JsonOption, console, fail, load, print_json
 from ultracluster.cli._project_files import shipped_app
 from ultracluster.cli._writing import write_files
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from cdk_rehearsal.rehearsal import Step
+    from ultracluster.clusterfile import ClusterFile
+
+ADOPT_RETAINED = DeployCheck(
+    "adopt-retained", "`rehearse --adopt` needs a file whose deployment creates a Lustre file system, and retains it."
+)
 
 _File = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="Cluster file, given to the app as -c cluster=FILE.")
@@ -76,6 +82,8 @@ def rehearse(
         options: dict[str, Any] = {}
         if file is not None:
             cluster = load(str(file))
+            if adopt:
+                _check_retained(file, cluster)
             options = {
                 "context": {"cluster": str(file.resolve())},
                 "update": one_more_group(file.resolve()),
@@ -105,6 +113,20 @@ def rehearse(
         result.print(console())
     if not result.ok:
         raise typer.Exit(1)
+
+
+def _check_retained(file: Path, cluster: "ClusterFile") -> None:
+    """Refuse a file whose deployment retains no Lustre file system."""
+    lustre = cluster.storage.lustre
+    named = (lustre.existing or lustre.adopt) if lustre else None
+    if lustre is None or named is not None:
+        why = f"names {named.id}, which it does not create" if named else "has no `storage.lustre`"
+        fail(
+            ADOPT_RETAINED(
+                f"{file} {why}, so nothing is retained to deploy on again: rehearse it without --adopt, or a copy "
+                "that creates a file system, such as `storage: {lustre: {throughput: 40 GB/s}}`"
+            )
+        )
 
 
 @contextlib.contextmanager

@@ -13,13 +13,15 @@ from ultracluster.cli._ended_blocks import CAPACITY_ENDED, CAPACITY_NOT_BEGUN
 from ultracluster.cli._instance_groups import HYPERPOD_CHECKS
 from ultracluster.cli._moved_groups import COMPUTE_STACK_MOVED
 from ultracluster.cli._output import JsonOption, print_json
+from ultracluster.cli._rehearse import ADOPT_RETAINED
 from ultracluster.cli._taken_reservations import EKS_RESERVATION_TAKEN
 from ultracluster.cli._version_settings import SLURM_VERSION_SETTINGS
 from ultracluster.rules import Rule, registered
 
-#: Reasons for which `deploy` and `diff` refuse an update that the guard accepts.
+#: Reasons for which `deploy` and `diff` refuse an update that the guard accepts, and `rehearse` a file.
 DEPLOY_CHECKS = (
     *(
+        ADOPT_RETAINED,
         CAPACITY_ENDED,
         CAPACITY_NOT_BEGUN,
         COMPUTE_STACK_MOVED,

@@ -30,7 +30,7 @@ from ultracluster.clusterfile._quota_usage import hyperpod_usage as hyperpod_usa
 from ultracluster.clusterfile._quota_usage import root_volumes_tib as root_volumes_tib
 from ultracluster.clusterfile._required_software import required_software as required_software
 from ultracluster.clusterfile._scripts_of_file import node_script as node_script
-from ultracluster.clusterfile._scripts_of_file import resolve_scripts as resolve_scripts
+from ultracluster.clusterfile._scripts_of_file import resolve_files as resolve_files
 from ultracluster.clusterfile.descriptions._description import Description as Description
 from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
 from ultracluster.clusterfile.descriptions._parts import describe as describe

@@ -18,7 +18,7 @@ from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
-from ultracluster.clusterfile._scripts_of_file import resolve_scripts
+from ultracluster.clusterfile._scripts_of_file import resolve_files
 from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
 from ultracluster.clusterfile.rules._rule import rules
@@ -198,8 +198,7 @@ def _parse(text: str, name: str, file: str = "") -> tuple[_yaml_tree.Node, list[
 def _check(tree: _yaml_tree.Node, located: list[Located], name: str, **instead: str | None) -> ClusterFile:
     data, empty = _without_empty(tree.plain())
     data |= {key: value for key, value in instead.items() if value is not None}
-    resolve_scripts(data, name)
-    _resolve_files(data, name)
+    resolve_files(data, name)
     cluster, problems = _assess(data)
     problems = [problem for problem in problems if problem.path not in empty]
     problems += [EMPTY(path, _translate.no_value(path), at_key=True) for path in empty]
@@ -207,18 +206,6 @@ def _check(tree: _yaml_tree.Node, located: list[Located], name: str, **instead: 
     if located or cluster is None:
         raise ClusterFileError(name, located, incomplete=cluster is None)
     return cluster
-
-
-def _resolve_files(data: Mapping[str, Any], name: str) -> None:
-    """Replace rule files, and descriptions of types, by paths from the directory of the cluster file `name`."""
-    types = data.get("types")
-    for declared in types.values() if isinstance(types, Mapping) else ():
-        if isinstance(declared, dict) and isinstance(declared.get("from"), str):
-            declared["from"] = os.path.join(os.path.dirname(name), declared["from"])
-    section = data.get("observability")
-    files = section.get("rules") if isinstance(section, Mapping) else None
-    if isinstance(files, list):
-        files[:] = [os.path.join(os.path.dirname(name), file) if isinstance(file, str) else file for file in files]
 
 
 def _located(problem: Problem, line: int, column: int, file: str = "") -> Located:

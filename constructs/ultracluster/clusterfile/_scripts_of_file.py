@@ -1,7 +1,7 @@
-"""Scripts of a cluster file, as AWS PCS runs them."""
+"""Scripts of a cluster file, as AWS PCS runs them, and paths of the other files that it names."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster.boot import NodeScript, read_script, script_name
@@ -33,13 +33,28 @@ def node_script(script: Script) -> NodeScript:
     )
 
 
-def resolve_scripts(data: Mapping[str, Any], name: str) -> None:
-    """Replace the files of scripts by paths from the directory of the cluster file `name`."""
+def resolve_files(data: Mapping[str, Any], name: str) -> None:
+    """Replace scripts, rule files and descriptions of types by paths from the directory of the cluster file `name`."""
+    for named, key in _named(data):
+        if isinstance(named[key], str):
+            named[key] = os.path.join(os.path.dirname(name), named[key])
+
+
+def _named(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each mapping or list with the key of a path in it."""
     nodes, slurm = data.get("nodes"), data.get("slurm")
     sections = [*nodes.values()] if isinstance(nodes, Mapping) else []
     sections.append(slurm.get("login") if isinstance(slurm, Mapping) else None)
     for section in sections:
         scripts = section.get("scripts") if isinstance(section, Mapping) else None
-        for script in scripts if isinstance(scripts, list) else []:
-            if isinstance(script, dict) and isinstance(script.get("file"), str):
-                script["file"] = os.path.join(os.path.dirname(name), script["file"])
+        for script in scripts if isinstance(scripts, list) else ():
+            if isinstance(script, dict) and "file" in script:
+                yield script, "file"
+    types = data.get("types")
+    for declared in types.values() if isinstance(types, Mapping) else ():
+        if isinstance(declared, dict) and "from" in declared:
+            yield declared, "from"
+    section = data.get("observability")
+    files = section.get("rules") if isinstance(section, Mapping) else None
+    for number in range(len(files)) if isinstance(files, list) else ():
+        yield files, number
