@@ -17,6 +17,8 @@ SLURM = yaml.safe_load((ROOT / "examples" / "slurm-512-gpus.yaml").read_text())
 NAME = "fs-0123456789abcdef0"
 VPC = {"existing": {"vpc": "vpc-0123456789abcdef0", "subnet": "subnet-0123456789abcdef0", "cidr": "10.0.128.0/18"}}
 EXISTING = {"id": NAME, "mount-name": "abcdefgh"}
+GROUP = "sg-0123456789abcdef0"
+ADOPTED = {"capacity": "43200 GiB", "tier": "250 MB/s/TiB", "efa": False}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +34,13 @@ def findings(storage: dict[str, Any], account: AwsAccount, check: str, **keys: A
 
 
 def has(
-    account: AwsAccount, *, zone: str = "use2-az1", version: str = "2.15", capacity: int = 43_200, **settings: Any
+    account: AwsAccount,
+    *,
+    zone: str = "use2-az1",
+    version: str = "2.15",
+    capacity: int = 43_200,
+    stack: str | None = "prod-llama-Network",
+    **settings: Any,
 ) -> None:
     """Add a file system to the account, as FSx describes one."""
     record = {
@@ -44,18 +52,26 @@ def has(
         **({"StorageCapacity": capacity} if capacity else {}),
         "SubnetIds": ["subnet-0123456789abcdef0"],
         "VpcId": "vpc-0123456789abcdef0",
+        "NetworkInterfaceIds": ["eni-0123456789abcdef0", "eni-0fedcba9876543210"],
         "LustreConfiguration": {"MountName": "abcdefgh", "EfaEnabled": False, **settings},
     }
+    tags = [{"Key": "aws:cloudformation:stack-name", "Value": stack}] if stack else []
+    vpcs = {"Vpcs": [{"VpcId": "vpc-0123456789abcdef0", "Tags": tags}]}
+    interfaces = {"NetworkInterfaces": [{"Groups": [{"GroupId": GROUP}]}]}
     subnet = {"SubnetId": "subnet-0123456789abcdef0", "AvailabilityZoneId": zone}
     for client, operation, answer in (
         ("fsx", "describe_file_systems", {"FileSystems": [record]}),
         ("ec2", "describe_subnets", {"Subnets": [subnet]}),
+        ("ec2", "describe_vpcs", vpcs),
+        ("ec2", "describe_network_interfaces", interfaces),
     ):
         # botocore refuses a field that the service does not have.
         with Stubber(account.client(client, "us-east-2")) as stub:
             stub.add_response(operation, answer)
     account.answers["fsx:DescribeFileSystems"] = lambda _: {"FileSystems": [record]}
     account.answers["ec2:DescribeSubnets"] = lambda _: {"Subnets": [subnet]}
+    account.answers["ec2:DescribeVpcs"] = lambda _: vpcs
+    account.answers["ec2:DescribeNetworkInterfaces"] = lambda _: interfaces
 
 
 @pytest.mark.parametrize(
@@ -88,9 +104,39 @@ def test_the_keys_of_an_adopted_file_system_describe_it(
     capacity: str, held: int, status: str, account: AwsAccount
 ) -> None:
     has(account, capacity=held)
-    adopt = {**EXISTING, "security-group": "sg-0123456789abcdef0"}
-    lustre = {"capacity": capacity, "tier": "250 MB/s/TiB", "efa": False, "adopt": adopt}
+    lustre = {**ADOPTED, "capacity": capacity, "adopt": {**EXISTING, "security-group": GROUP}}
     assert findings({"lustre": lustre}, account, "live-file-system")[0].status == status
+
+
+@pytest.mark.parametrize(
+    ("stack", "network", "status"),
+    [
+        ("llama-Network", {}, "pass"),
+        ("prod-llama-Network", {}, "pass"),
+        (None, {}, "fail"),
+        ("other-Network", {}, "warn"),
+        (None, VPC, "pass"),
+    ],
+)
+def test_an_adopted_file_system_is_in_the_network_of_the_cluster(
+    stack: str | None, network: dict[str, Any], status: str, account: AwsAccount
+) -> None:
+    has(account, stack=stack)
+    lustre = {**ADOPTED, "adopt": {**EXISTING, "security-group": GROUP}}
+    first = findings({"lustre": lustre}, account, "live-file-system", network=network)[0]
+    assert first.status == status, first
+    if status != "pass":
+        assert "EC2 refuses rules between security groups of two VPCs" in first.message
+        assert "network: {existing: {vpc: vpc-0123456789abcdef0, subnet: subnet-0123456789abcdef0}}" in first.fix
+
+
+@pytest.mark.parametrize("key", ["adopt", "existing"])
+def test_the_security_group_in_the_file_is_that_of_the_file_system(key: str, account: AwsAccount) -> None:
+    has(account)
+    named = {**EXISTING, "security-group": "sg-0fedcba9876543210"}
+    lustre = {**(ADOPTED if key == "adopt" else {}), key: named}
+    first = findings({"lustre": lustre}, account, "live-file-system", network=VPC)[0]
+    assert (first.status, first.fix) == ("fail", f"write `security-group: {GROUP}` in `storage.lustre.{key}`")
 
 
 def test_the_bucket_of_each_association_must_exist_and_be_in_the_region_if_it_is_imported(account: AwsAccount) -> None:

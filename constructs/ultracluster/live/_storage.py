@@ -12,6 +12,8 @@ from ultracluster.live._finding import Finding
 
 _BUCKET = Call(service="s3", operation="head_bucket", action="s3:ListBucket")
 _LUSTRE = Call(service="fsx", operation="describe_file_systems", action="fsx:DescribeFileSystems")
+_VPC = Call(service="ec2", operation="describe_vpcs", action="ec2:DescribeVpcs")
+_INTERFACES = Call(service="ec2", operation="describe_network_interfaces", action="ec2:DescribeNetworkInterfaces")
 # The client of Ubuntu 24.04 and Amazon Linux 2023 is 2.15, which mounts no 2.10:
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html (read 2026-11-27)
 _TOO_OLD = "2.10"
@@ -68,11 +70,50 @@ def _lustre(check: Check, cluster: ClusterFile, account: Account) -> Iterator[Fi
             f"{name} is in {record['VpcId']}, and the nodes in {network.vpc}: EFA does not cross VPCs",
             "name a file system in the VPC of the nodes",
         )
+    if network is None and lustre.adopt is not None:
+        yield from _network_of_adopted(check, cluster, account, record)
+    yield from _security_group(check, account, record, f"storage.lustre.{key}", named.security_group)
     yield from _differences(check, cluster, account, record, f"storage.lustre.{key}", named.mount_name)
     if record["Lifecycle"] not in ("AVAILABLE", "UPDATING"):
         yield check.bad(f"{name} is {record['Lifecycle']}", "wait until it is AVAILABLE")
     else:
         yield check.good(f"{name} is {record['Lifecycle']}")
+
+
+def _network_of_adopted(
+    check: Check, cluster: ClusterFile, account: Account, record: dict[str, Any]
+) -> Iterator[Finding]:
+    """Look for the network of the cluster around a file system: the stack NAME-Network creates the VPC of the nodes."""
+    name, vpc, expected = record["FileSystemId"], record["VpcId"], f"{cluster.name}-Network"
+    rows = account.ask(_VPC, VpcIds=[vpc])["Vpcs"]
+    tags = {tag["Key"]: tag["Value"] for row in rows for tag in row.get("Tags", [])}
+    stack = tags.get("aws:cloudformation:stack-name")
+    # A stage puts its name before.
+    if stack is not None and f"-{stack}".endswith(f"-{expected}"):
+        return
+    # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_UserIdGroupPair.html and
+    # https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-security-groups.html (read 2026-11-28)
+    refuse, remedy = (check.bad, "") if stack is None else (check.doubt, f"nothing if the cluster is in {stack}; or ")
+    yield refuse(
+        f"{name} is in {vpc}, which {f'the stack {stack}' if stack else 'no stack'} created, and not {expected}: the "
+        "deployment creates another VPC, and EC2 refuses rules between security groups of two VPCs",
+        f"{remedy}write `network: {{existing: {{vpc: {vpc}, subnet: {record['SubnetIds'][0]}}}}}`",
+    )
+
+
+def _security_group(
+    check: Check, account: Account, record: dict[str, Any], key: str, expected: str | None
+) -> Iterator[Finding]:
+    """Compare the security group in the file, which gets the rules for the nodes, with those of the file system."""
+    interfaces = record.get("NetworkInterfaceIds", [])[:1] if expected else []
+    for row in account.ask(_INTERFACES, NetworkInterfaceIds=interfaces)["NetworkInterfaces"] if interfaces else ():
+        groups = [group["GroupId"] for group in row["Groups"]]
+        if expected not in groups:
+            yield check.bad(
+                f"{record['FileSystemId']} has the security group {', '.join(groups)}, and the file has {expected}: no "
+                "node could mount it",
+                f"write `security-group: {groups[0]}` in `{key}`" if groups else f"change `{key}.security-group`",
+            )
 
 
 def _differences(
@@ -131,7 +172,7 @@ CHECKS = (
         id="live-file-system",
         reason="An existing file system must be one of FSx for Lustre that is available and is as the file has it.",
         run=_lustre,
-        calls=(_LUSTRE, SUBNETS),
+        calls=(_LUSTRE, SUBNETS, _VPC, _INTERFACES),
         applies=lambda cluster: bool(
             cluster.storage.lustre and (cluster.storage.lustre.existing or cluster.storage.lustre.adopt)
         ),
