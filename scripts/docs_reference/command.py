@@ -9,9 +9,9 @@ from docs_reference.markdown import code, page, table
 from ultracluster import cli
 
 _ABOUT = """The command `ultracluster` comes with `pip install cdk-ultracluster`. Exit codes of all commands: 0 good,
-1 a problem in the input or a refusal, 2 wrong usage, 3 a call of AWS fails: no credentials, no permission, or no
-answer. `check --live` goes on without a permission, and `mirror` without an image: it ends with 1. With
-`--json`, a failure prints `{"ok": false, "error": "..."}`, and a cluster file that is not valid its `problems`."""
+1 a problem in the input, a refusal or a full disk, 2 wrong usage, 3 a call of AWS fails: no credentials, no
+permission, or no answer. `check --live` goes on without a permission, and `mirror` without an image: it ends with 1.
+With `--json`, a failure prints `{"ok": false, "error": "..."}`, and a cluster file that is not valid its `problems`."""
 
 
 def command_page() -> str:

@@ -17,6 +17,7 @@ from support.waiting import wait_until
 
 # As the CDK CLI is laid out: a program that calls a function of its library.
 PROGRAM = 'require("../lib").cli();'
+COMMAND = [sys.executable, "-c", "from ultracluster.cli import main; main()"]
 LIBRARY = """
 const child = require("node:child_process");
 exports.cli = async (args = process.argv.slice(2)) => {
@@ -119,11 +120,10 @@ def test_a_signal_ends_the_cli_and_deletes_the_scratch_directory(tmp_path: Path,
     # The parent of the app's shell is the CLI.
     pid = tmp_path / "pid"
     (app / "cdk.json").write_text(json.dumps({"app": f"echo $PPID > {pid}.new; mv {pid}.new {pid}; sleep 2"}))
-    program = [sys.executable, "-c", "from ultracluster.cli import main; main()"]
     environment = {**os.environ, "TMPDIR": str(scratch)}
     # Tests may run under nohup, which programs leave as it is.
     process = subprocess.Popen(
-        [*program, "rehearse", "--app", str(app)],
+        [*COMMAND, "rehearse", "--app", str(app)],
         env=environment,
         preexec_fn=partial(signal.signal, number, signal.SIG_DFL),
     )
@@ -133,3 +133,24 @@ def test_a_signal_ends_the_cli_and_deletes_the_scratch_directory(tmp_path: Path,
     assert [path.name for path in scratch.iterdir() if path.name.startswith(("cdk-rehearsal", "ultracluster"))] == []
     cli = Path("/proc", pid.read_text().strip(), "cmdline")
     assert not cli.exists() or b"cdk" not in cli.read_bytes()
+
+
+# Printed by typer, by rich, and as JSON of an error.
+@pytest.mark.parametrize(
+    "arguments", [["plan", "--help"], ["types"], ["check", "missing.yaml", "--json"]], ids=" ".join
+)
+def test_a_full_disk_is_one_line_on_stderr(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: No space left on device; free the disk")
+
+
+def test_a_reader_that_ends_is_no_traceback() -> None:
+    with subprocess.Popen([*COMMAND, "types"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1

@@ -1,10 +1,12 @@
 """The command `ultracluster`.
 
-Exit codes: 0 good, 1 a problem in the input or a refusal, 2 wrong usage, 3 a call of AWS fails.
+Exit codes: 0 good, 1 a problem in the input, a refusal or a full disk, 2 wrong usage, 3 a call of AWS fails.
 """
 
 import atexit
+import errno
 import gc
+import os
 import signal
 import sys
 from collections.abc import Iterable
@@ -102,4 +104,13 @@ def main() -> None:
     gc.set_threshold(200_000, 20, 20)
     atexit.register(gc.freeze)
     first = sys.argv[1] if len(sys.argv) > 1 else ""
-    _program([first] if first in _COMMANDS else _COMMANDS)()
+    try:
+        _program([first] if first in _COMMANDS else _COMMANDS)()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        # Python writes what is left of the output when it exits, and would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        remedy = "free the disk of the output, or of temporary files, and run the command again"
+        typer.echo(f"error: {error.strerror}; {remedy}", err=True)
+        raise SystemExit(1) from None
