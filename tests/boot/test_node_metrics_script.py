@@ -422,6 +422,40 @@ def test_the_switches_between_the_gpus_are_watched(node: Node, in_container: boo
     assert not [name for name in samples(node, *switched) if "fabric" in name or "nvswitch" in name]
 
 
+# Lustre's lines, up to 2.15 with a number.
+EVICTED = """\
+Lustre: fs1-OST0002-osc-ffff8881: Connection to fs1-OST0002 (at 10.0.1.2@tcp) was lost; in progress operations {wait}
+LustreError: 167-0: fs1-OST0002-osc-ffff8881: This client was evicted by fs1-OST0002; in progress operations {fail}
+LustreError: fs1-MDT0000-mdc-ffff8881: This client was evicted by fs1-MDT0000; in progress operations {fail}
+Lustre: Evicted from MGS (at 10.0.1.1@tcp) after server handle changed from 0x1 to 0x2
+Lustre: fs2-OST0002-osc-ffff9990: Connection restored to 10.0.1.2@tcp (at 10.0.1.2@tcp)
+""".format(wait="using this service will wait for recovery to complete", fail="using this service will fail.")
+
+
+@pytest.mark.parametrize("in_container", [False, True], ids=["node", "container"])
+@pytest.mark.parametrize("gpus", ["8", "0"])
+def test_evictions_by_targets_of_each_mounted_lustre_are_counted(node: Node, gpus: str, in_container: bool) -> None:
+    kernel_log(node, EVICTED, in_container=in_container)
+    arguments = ("--gpus", gpus, *ARGUMENTS[2:])
+    assert not [name for name in samples(node, *arguments) if "evictions" in name]
+    # Lustre has the directories of a mount in both places.
+    for directory in ("/sys/kernel/debug/lustre/llite", "/proc/fs/lustre/llite"):
+        for mount in ("fs1-ffff8881", "fs1-ffff9999", "fs2-ffff9990"):
+            node.file(f"{directory}/{mount}/uuid", "x\n")
+    result = samples(node, *arguments)
+    assert {name: value for name, value in result.items() if "evictions" in name} == {
+        'ultracluster_lustre_evictions{filesystem="fs1"}': 2,
+        'ultracluster_lustre_evictions{filesystem="fs2"}': 0,
+    }
+
+
+def test_a_log_that_cannot_be_read_has_no_count_of_evictions(node: Node) -> None:
+    kernel_log(node, EVICTED)
+    (node.bin / "journalctl").write_text("#!/bin/bash\nexit 1\n")
+    lustre(node, "ffff8881", 5)
+    assert not [name for name in samples(node) if "evictions" in name]
+
+
 XID = "[12.3] NVRM: Xid (PCI:0009:0{gpu}:00): {rest}\n"
 # Lines of drivers 570 to 595 from public reports, as in test_health_scripts.py.
 LINK = "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 ({word} 0x00000000 0x00000000)"

@@ -270,6 +270,12 @@ def _listed(values: str) -> Series:
 _XID_48 = gpu("DCGM_EXP_XID_ERRORS_COUNT", "_x9 1x4 0x300", xid="48")
 
 
+def _lustre_evicts(number: int, minute: int, lines: str = "1", again: str = "") -> Series:
+    """Targets of Lustre evict a node, of which its log has lines for ten minutes."""
+    values = f"0x{minute - 1} {lines}x9 {again} 0x400"
+    return node("ultracluster_lustre_evictions", values, number, filesystem="abcdbev4")
+
+
 def _switch(kind: str) -> Series:
     """An error of an NVSwitch in the log of ten minutes."""
     return node("ultracluster_nvswitch_errors", "0x9 1x9 0x300", kind=kind, job="node")
@@ -344,6 +350,12 @@ CASES: dict[str, Case] = {
     ),
     "SoftwareMissing": threshold("ultracluster_software_ok", "0", "1", wait=5, make=with_labels(item="enroot")),
     "LustreOverTcp": threshold("ultracluster_mount_over_efa", "0", "1", wait=5, make=with_labels(path="/fsx")),
+    "LustreClientsEvicted": Case(
+        # Three nodes within an hour, one of them by two targets; two, of which one twice; and one node three times.
+        fires=(_lustre_evicts(1, 10) | _lustre_evicts(2, 12, "2") | _lustre_evicts(3, 55), 60),
+        silent=(_lustre_evicts(1, 10, again="0x29 1x9") | _lustre_evicts(2, 82, "31"), 100),
+        clears=(_lustre_evicts(1, 10, again="0x29 1x9 0x29 1x9"), 100, 390),
+    ),
     "MountSlow": threshold("ultracluster_mount_check_seconds", "4", "0.1", wait=10, make=with_labels(path="/fsx")),
     "NodeDiskFull": threshold(
         "node_filesystem_avail_bytes",

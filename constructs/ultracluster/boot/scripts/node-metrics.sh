@@ -183,11 +183,10 @@ jobs() {
 
 gpu_job() { printf 'ultracluster_gpu_job{gpu="%s",job_id="%s"} 1\n' "$(clean "$1")" "$(clean "$2")"; }
 
-# Print the driver's lines of the kernel log of this boot, or fail if it cannot be read. A container on Kubernetes has no
-# journalctl: it uses the node's.
-driver_log() {
+# Print the kernel log of this boot, or fail if it cannot be read. A container on Kubernetes has no journalctl: it uses
+# the node's.
+kernel_log() {
     local command=(journalctl --dmesg --no-pager --quiet --output=short-unix "$@")
-    [ "$gpus" -gt 0 ] || return 1
     command -v journalctl >/dev/null || command=(chroot "$root" "${command[@]}")
     timeout 10 "${command[@]}" 2>/dev/null
 }
@@ -205,7 +204,7 @@ fabric() {
     events=$root/sys/fs/cgroup/system.slice/nvidia-fabricmanager.service/cgroup.events
     family ultracluster_fabric_manager_up gauge "Whether the fabric manager runs."
     printf 'ultracluster_fabric_manager_up %d\n' "$(grep -cx 'populated 1' "$events" 2>/dev/null || true)"
-    lines=$(driver_log --since=-10min) || return 0
+    lines=$(kernel_log --since=-10min) || return 0
     family ultracluster_nvswitch_errors gauge "Errors of NVSwitches in ten minutes."
     printf 'ultracluster_nvswitch_errors{kind="fatal"} %d\n' "$(grep -c 'SXid ([^)]*): [0-9]*, Fatal' <<<"$lines" || true)"
     printf 'ultracluster_nvswitch_errors{kind="other"} %d\n' "$(grep -c 'SXid ([^)]*): [0-9]*, Non-fatal' <<<"$lines" || true)"
@@ -215,8 +214,9 @@ fabric() {
 # health-check.sh --forget-xids.
 recovery() {
     local text since
+    [ "$gpus" -gt 0 ] || return 0
     since=$(cat "$root/run/ultracluster/devices/xids-since" 2>/dev/null) || since=""
-    text=$(driver_log ${since:+"--since=@$since"} | recovery_actions "$nvlink_xids" "$nvlink_harmless" |
+    text=$(kernel_log ${since:+"--since=@$since"} | recovery_actions "$nvlink_xids" "$nvlink_harmless" |
         awk -F '\t' '{ count[$2 "\t" $3]++ } END { for (key in count) print key "\t" count[key] }') || return 0
     if [ -n "$since" ]; then
         family ultracluster_xids_forgotten_timestamp_seconds gauge "When an administrator last called health-check --forget-xids."
@@ -231,24 +231,7 @@ recovery() {
 
 #INCLUDE recovery-actions.sh
 
-# `read_bytes 12 samples [bytes] MIN MAX SUM`, by mount: fs1-ffff8881 is one of fs1. Kubernetes mounts it for each pod.
-lustre() {
-    local kind file word fields system mount
-    for kind in read write; do
-        family "ultracluster_lustre_${kind}_bytes_total" counter "What programs ${kind} of a Lustre file system."
-        for file in "$root"/sys/kernel/debug/lustre/llite/*/stats "$root"/proc/fs/lustre/llite/*/stats; do
-            system=${file%/stats} mount=${system##*-} system=${system##*/} system=${system%-*}
-            while read -r word fields; do
-                [ "$word" = "${kind}_bytes" ] || continue
-                read -r -a fields <<<"$fields"
-                [[ ${fields[5]:-} =~ ^[0-9]+$ ]] || continue
-                printf 'ultracluster_lustre_%s_bytes_total{filesystem="%s",mount="%s"} %s\n' "$kind" \
-                    "$(clean "$system")" "$(clean "$mount")" "${fields[5]}"
-            done <"$file"
-        done
-    done
-}
-
+#INCLUDE lustre-metrics.sh
 # Whose the running jobs are: one call a run, on login nodes. A name may contain any character, so it is the last field.
 queue() {
     local squeue lines id user account partition title
@@ -288,7 +271,7 @@ main() {
     read_arguments "$@"
     mkdir -p "$out"
     sweep
-    { expected && cpu && efa_counters && health && software && topology && jobs && queue && fabric && recovery && lustre && nccl && of_jobs; } >"$out/.ultracluster_node"
+    { expected && cpu && efa_counters && health && software && topology && jobs && queue && fabric && recovery && lustre && evictions && nccl && of_jobs; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"
     mv "$out/.ultracluster_node" "$out/ultracluster_node.prom"
 }

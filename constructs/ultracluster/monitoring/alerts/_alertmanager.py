@@ -45,7 +45,7 @@ _MESSAGE = (
 _NODE, _JOB = ["cluster", "instance"], ["cluster", "job_id"]
 #: Services that open an incident for each group of alerts, and the labels of a group.
 _INCIDENTS = ("opsgenie_configs", "pagerduty_configs", "victorops_configs")
-_OF_AN_INCIDENT = ["alertname", "cluster", "group", "instance", "job_id", "path"]
+_OF_AN_INCIDENT = ["alertname", "cluster", "filesystem", "group", "instance", "job_id", "path"]
 # A rack is one failure: its nodes are lost to a job, which waits for the first already.
 _OF_A_JOB = [{"matchers": ['alertname="NodeLost"'], "group_by": ["alertname", "cluster", "job_id"]}]
 #: Critical alerts that one cause fires on a job, in the order in which they fire: the first of them is sent. Those of a

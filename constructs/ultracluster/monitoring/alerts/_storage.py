@@ -1,6 +1,8 @@
 """Alerts on file systems and disks."""
 
-from ultracluster.monitoring.alerts._alert import SHARE, Alert, Severity, seconds
+from ultracluster.monitoring.alerts._alert import JUDGEMENT, NUMBER, SHARE, Alert, Severity, seconds
+
+_EVICTIONS = "ultracluster_node_lustre_evictions"
 
 STORAGE_ALERTS = (
     Alert(
@@ -42,6 +44,32 @@ STORAGE_ALERTS = (
             "Let the job end, and restart the node: EFA is set up before the mount only.",
         ),
         rationale="It is 0 or 1.",
+    ),
+    Alert(
+        name="LustreClientsEvicted",
+        # Three evictions of a node: the metric has each for ten minutes, with others of that time.
+        expr=f"count by (cluster, filesystem) (max_over_time({_EVICTIONS}[1h])) > 2 or "
+        f"count by (cluster, filesystem) (count_over_time({_EVICTIONS}[6h:1m]) > 25)",
+        threshold=2,
+        bounds=NUMBER,
+        summary="Lustre {{ $labels.filesystem }} evicted nodes of {{ $labels.cluster }}, several within an hour or one "
+        "again and again: {{ $value }}",
+        description="Servers of the file system gave up on nodes that did not answer, and took their locks: three "
+        "nodes in an hour, or one node three times in six hours. What programs read or wrote there failed with an "
+        "error, and data that was not written yet is lost. The nodes are connected again, and their checks are well.",
+        diagnosis=(
+            "Dashboard Storage: which nodes. One node, one rack, one job, or all?",
+            "`sudo journalctl -k --grep 'evicted by'` on the nodes: the targets, and the times. Lines before it have "
+            "the reason, such as `Connection to ... was lost`.",
+            "Maintenance of the file system, or load of its servers: dashboard Lustre servers.",
+        ),
+        actions=(
+            "See that the jobs of the nodes have ended, or go on from their last checkpoint.",
+            "One node again and again: drain it with a reason of your own, which no check lifts, and replace it.",
+            "Several nodes, without maintenance: contact AWS with the id of the file system and the times.",
+        ),
+        rationale="One node once may have been too busy to answer. A node that boots or is replaced is not evicted in "
+        f"its own log. {JUDGEMENT}",
     ),
     Alert(
         name="MountSlow",

@@ -25,6 +25,10 @@ STORAGE = Dashboard(
                             "ultracluster_node_mount_mounted", "ultracluster_node_mount_over_efa",
                             "ultracluster_node_mount_last_success_timestamp_seconds", legend="{{node}}"),),
                   width=24, height=6, to=TO_NODE, columns={"instance": "Node", "node": "Name", "path": "Path"}),
+            series("Nodes that Lustre evicted", "Programs on them fail with an error. Several at once: its servers or "
+                   "the network.",
+                   (of("ultracluster_node_lustre_evictions", "{{node}} {{instance}} {{filesystem}}", over=MOST),),
+                   width=24, height=6, least=0, to=TO_NODE),
         ),
         "Traffic": (
             series("Lustre, whole cluster",

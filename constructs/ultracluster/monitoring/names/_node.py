@@ -194,6 +194,10 @@ _MOUNTS = (
              "does not answer, and the nodes are well. Others have no series.", _MOUNT,
              expr=f"{_SILENT} * 0 + 1 and on (cluster, path) (count by (cluster, path) ({_SILENT}) > 1 and "
              f"count by (cluster, path) ({_SILENT}) > count by (cluster, path) ({_LAST}) / 2)"),
+    recorded("ultracluster_node_lustre_evictions", "count",
+             "Evictions of the node by targets of a Lustre file system in the kernel log of ten minutes; a node that "
+             "none evicted has no series.", (*NODE, "filesystem"),
+             expr=f"max by ({_BY}, filesystem) (ultracluster_lustre_evictions) > 0"),
     aggregated("node_filesystem:ultracluster_lustre_read_bytes:rate5m", "bytes_per_second",
                "What programs on the node read from a Lustre file system.", profile=Profile.STANDARD),
     aggregated("node_filesystem:ultracluster_lustre_write_bytes:rate5m", "bytes_per_second",
