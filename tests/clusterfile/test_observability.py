@@ -238,6 +238,19 @@ def test_an_address_of_runbooks_is_no_recipient() -> None:
     assert "alerts-without-subscription" not in ids(with_section("{alerts: {email: oncall@example.com}}"))
 
 
+def test_pagerduty_alone_does_not_get_warnings_and_alarms_of_cloudwatch() -> None:
+    pager = "arn:aws:secretsmanager:us-east-2:123456789012:secret:pager-AbCdEf"
+    text = with_section(f"{{alerts: {{pagerduty: '{pager}'}}}}")
+    # What it does not get goes to a topic without a subscription, the alarm on the Watchdog included.
+    resources = stack(text)
+    topic = next(name for name in resources if name.startswith("AlertsTopic"))
+    assert "AWS::SNS::Subscription" not in types(resources)
+    [alarm] = [name for name in resources if name.startswith("WatchdogAlarm")]
+    assert resources[alarm]["Properties"]["AlarmActions"] == [{"Ref": topic}]
+    assert "alerts-without-subscription" in ids(text)
+    assert "alerts-without-subscription" not in ids(text.replace("pagerduty:", "email: a@example.com, pagerduty:"))
+
+
 def test_storage_notifies_the_topic_of_the_alerts() -> None:
     resources = stack(GOOD.replace("40 GB/s}", "40 GB/s}, home: {}"))
     alarms = [name for name, resource in resources.items() if resource["Type"] == "AWS::CloudWatch::Alarm"]

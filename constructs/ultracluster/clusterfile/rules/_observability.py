@@ -226,11 +226,17 @@ def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
             "private DNS fails. Remove vpc-endpoint if anything else in the VPC uses the service, or has its endpoint",
         )
     alerts = requested.alerts
-    if requested.workspace is None and alerts.topic is None and alerts.email is None and alerts.pagerduty is None:
+    if requested.workspace is None and alerts.topic is None and alerts.email is None:
+        pager = (
+            ""
+            if alerts.pagerduty is None
+            else ". PagerDuty gets critical alerts alone, neither warnings nor alarms of CloudWatch, such as that on a "
+            "monitoring that sends nothing"
+        )
         yield (
             _ALERTS_WITHOUT_SUBSCRIPTION,
-            "the topic of the alerts has no subscription; write observability: {alerts: {email: ...}}, or name an "
-            "existing topic or PagerDuty",
+            f"the topic of the alerts has no subscription{pager}; write observability: {{alerts: {{email: ...}}}}, or "
+            "name an existing topic",
         )
     if requested.workspace is not None:
         yield (
