@@ -19,16 +19,22 @@ COMMANDS = [
     ["image", "pin", KUBERNETES],
     ["apply", KUBERNETES, "--dry-run"],
     ["kubeconfig", KUBERNETES],
+    ["diff", SLURM],
+    ["mirror", KUBERNETES, "--to", "123456789012.dkr.ecr.us-east-2.amazonaws.com/copies"],
 ]
-# Answer of AWS STS in the query protocol, and page of a proxy: status and body.
+# Answer of AWS STS in the query protocol, and pages of proxies: status, type and body.
 EXPIRED = (
     403,
+    "text/xml",
     (
         "<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code>"
         "<Message>The security token included in the request is expired</Message></Error></ErrorResponse>"
     ),
 )
-PAGE = 407, "<html><head></head><body>Proxy<br>please sign in</body></html>"
+HTML = "text/html; charset=utf-8"
+PAGE = 407, HTML, "<html><head></head><body>Proxy<br>please sign in</body></html>"
+# A portal answers as if all were well, and its page may be well-formed XML.
+PORTAL = 200, HTML, "<html><head></head><body>Please sign in</body></html>"
 
 
 @pytest.fixture
@@ -47,16 +53,19 @@ def credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
 @pytest.fixture
 def aws(credentials: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     """Server that gives one answer to all calls."""
-    status, body = request.param
+    status, kind, body = request.param
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
             self.send_response(status)
-            self.send_header("Content-Type", "text/xml")
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body.encode())
+            if self.command != "HEAD":
+                self.wfile.write(body.encode())
+
+        do_GET = do_HEAD = do_POST
 
         def log_message(self, format: str, *args: object) -> None: ...
 
@@ -79,7 +88,7 @@ def test_every_command_ends_with_3_without_credentials(command: list[str]) -> No
 
 
 @pytest.mark.usefixtures("aws")
-@pytest.mark.parametrize("aws", [EXPIRED, PAGE], indirect=True, ids=["expired", "proxy"])
+@pytest.mark.parametrize("aws", [EXPIRED, PAGE, PORTAL], indirect=True, ids=["expired", "proxy", "portal"])
 def test_a_check_of_the_account_without_an_answer_is_not_good() -> None:
     result = CliRunner().invoke(app, ["check", SLURM, "--live", "--json"])
     assert result.exit_code == 3
@@ -87,12 +96,13 @@ def test_a_check_of_the_account_without_an_answer_is_not_good() -> None:
 
 
 @pytest.mark.usefixtures("aws")
-@pytest.mark.parametrize("aws", [PAGE], indirect=True, ids=["proxy"])
-@pytest.mark.parametrize("command", COMMANDS[3:], ids=lambda words: words[0])
+@pytest.mark.parametrize("aws", [PAGE, PORTAL], indirect=True, ids=["proxy", "portal"])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: f"{words[0]}-{len(words)}")
 def test_a_page_of_a_proxy_is_no_traceback(command: list[str]) -> None:
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 3, result.exception
-    assert result.stderr.startswith("error: ")
+    assert "error: " in result.stderr
+    assert "proxy" in result.stderr
 
 
 @pytest.mark.parametrize(

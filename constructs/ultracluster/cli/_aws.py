@@ -16,7 +16,12 @@ def client(service: str, region: str) -> Any:
         misuse("this command calls AWS, and boto3 is not installed; run: pip install 'cdk-ultracluster[live]'")
     from botocore.config import Config
 
-    return boto3.client(service, region_name=region, config=Config(retries={"mode": "standard", "max_attempts": 8}))
+    from ultracluster.platform import refuse_pages
+
+    config = Config(retries={"mode": "standard", "max_attempts": 8})
+    result = boto3.client(service, region_name=region, config=config)
+    refuse_pages(result.meta.events)
+    return result
 
 
 def call(operation: Callable[..., _T], missing: str = "", **arguments: Any) -> _T | None:

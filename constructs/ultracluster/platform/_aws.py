@@ -5,6 +5,26 @@ from typing import Any
 from ultracluster.platform._errors import ApplyError
 
 
+def refuse_pages(events: Any) -> None:
+    """Raise an error where a web page answers in place of AWS, in the calls of a client or a session of boto3.
+
+    A proxy or a portal answers so, also with the status 200: botocore reads an empty answer of it.
+    """
+    events.register_first("before-parse", _refuse_page)
+
+
+def _refuse_page(operation_model: Any, response_dict: Any, **_: Any) -> None:
+    from botocore.parsers import ResponseParserError
+
+    kind = str(response_dict["headers"].get("content-type", ""))
+    # Calls with status 500 and above are repeated; an object in S3 may be a page.
+    if "html" in kind and response_dict["status_code"] < 500 and not operation_model.has_streaming_output:
+        raise ResponseParserError(
+            f"{operation_model.name} was answered by a web page, which AWS does not send: look at the proxy, and at "
+            "AWS_ENDPOINT_URL"
+        )
+
+
 def aws_session(region: str) -> Any:
     """Return a session of boto3.
 
@@ -16,7 +36,9 @@ def aws_session(region: str) -> Any:
     except ImportError:
         remedy = "pip install 'cdk-ultracluster[apply]'; or pass --kubeconfig and --outputs"
         raise ApplyError("connect", "boto3", "it is not installed, and calls to AWS need it", remedy) from None
-    return boto3.Session(region_name=region)
+    session = boto3.Session(region_name=region)
+    refuse_pages(session.events)
+    return session
 
 
 def assumed(session: Any, role: str, region: str) -> Any:
@@ -30,12 +52,14 @@ def assumed(session: Any, role: str, region: str) -> Any:
         RoleArn=role,
         RoleSessionName="ultracluster-apply",
     )["Credentials"]
-    return boto3.Session(
+    result = boto3.Session(
         aws_access_key_id=answer["AccessKeyId"],
         aws_secret_access_key=answer["SecretAccessKey"],
         aws_session_token=answer["SessionToken"],
         region_name=region,
     )
+    refuse_pages(result.events)
+    return result
 
 
 def call(operation: Any, subject: str, remedy: str, **arguments: Any) -> Any:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ultracluster.platform._aws import refuse_pages
 from ultracluster.platform._bundle import Bundle
 from ultracluster.platform._errors import ApplyError, ToolError
 from ultracluster.platform._tools import Tools
@@ -57,7 +58,9 @@ def ecr_password(host: str) -> str | None:
             # The admin host has the AWS CLI, and Python alone.
             command = ["aws", "ecr", "get-login-password", "--region", match["region"]]
             return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
-        answer = boto3.client("ecr", region_name=match["region"]).get_authorization_token()
+        ecr = boto3.client("ecr", region_name=match["region"])
+        refuse_pages(ecr.meta.events)
+        answer = ecr.get_authorization_token()
         token = answer["authorizationData"][0]["authorizationToken"]
         return base64.b64decode(token).decode().partition(":")[2]
     except Exception as error:  # Errors of botocore, of the CLI, or that there is no CLI.
