@@ -81,3 +81,32 @@ def test_jobs_end_with_their_block_and_those_that_are_left_are_requeued() -> Non
         unknown = run(slurm, ends=ends, nodes="none-[1-2]")
         assert unknown.returncode == 1
         assert "not drained" in unknown.stderr
+
+
+def test_a_task_of_an_array_is_requeued_alone_and_a_heterogeneous_job_as_a_whole() -> None:
+    text = CLUSTER.replace("type: p5.4xlarge, count: 3", "type: p5.4xlarge, count: 4")
+    with RealSlurm(clusterfile.loads(text, "cluster.yaml")) as slurm:
+        alone = ("--nodes=1", "--exclusive", "--partition=train")
+        mixed = slurm.run("sbatch", "--parsable", *alone, "--wrap=exec sleep 600", ":", *alone)
+        array = slurm.run("sbatch", "--parsable", "--array=1-2", *alone, "--wrap=exec sleep 600")
+        first, last = (f"{mixed}+{number}" for number in (0, 1))
+        jobs = (first, last, f"{array}_1", f"{array}_2")
+
+        def shown(what: str) -> dict[str, str]:
+            lines = slurm.run("squeue", "--noheader", "--array", f"--format=%i {what}").splitlines()
+            return {line.split()[0]: line.split(maxsplit=1)[1].strip() for line in lines}
+
+        slurm.until("they run", lambda: shown("%T") == dict.fromkeys(jobs, "RUNNING"))
+        # The last task has the number of the array, and the second component has no batch script.
+        nodes = f"{shown('%N')[last]},{shown('%N')[f'{array}_2']}"
+        before = shown("%e")
+        ends = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=30)
+        assert run(slurm, ends=ends, nodes=nodes).returncode == 0
+        local = ends.astimezone().strftime("%Y-%m-%dT%H:%M:%S")
+        after = shown("%e")
+        assert after[f"{array}_1"] == before[f"{array}_1"]
+        assert {after[job][:16] for job in (first, last, f"{array}_2")} == {local[:16]}
+        done = run(slurm, ends=datetime.now(UTC), nodes=nodes)
+        assert (done.returncode, done.stderr) == (0, "")
+        waiting = dict.fromkeys((first, last, f"{array}_2"), "PENDING")
+        slurm.until("they wait again", lambda: shown("%T") == {**waiting, f"{array}_1": "RUNNING"})

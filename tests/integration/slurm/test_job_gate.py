@@ -186,3 +186,27 @@ def test_a_job_has_the_limits_of_its_nodes_and_not_of_the_shell_that_submits_it(
     locked, files = (resource.getrlimit(kind) for kind in (resource.RLIMIT_MEMLOCK, resource.RLIMIT_NOFILE))
     kib = "unlimited" if locked[0] == resource.RLIM_INFINITY else locked[0] // 1024
     assert limits in ({f"limits {kib} {files[0]}"}, {f"limits {kib} {files[1]}"})
+
+
+def test_the_last_task_of_an_array_is_queued_again_alone(slurm: RealSlurm) -> None:
+    """Its job number is that of the array, which scontrol takes for all tasks."""
+    note = "ok: /fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA\n"
+    file = slurm.made["train-3"].root / "run/ultracluster/health/mounts"
+    before = file.read_text() if file.exists() else "ok\n"
+    slurm.made["train-3"].file("/run/ultracluster/health/mounts", note)
+    payload = 'until [ -e "$CHECKPOINT_REQUEST-$SLURM_ARRAY_TASK_ID" ]; do sleep 0.2; done'
+    array = submit(slurm, "nodes", "--array=1-2", "--nodes=2", payload=payload)
+    last = f"{array}_2"
+    slurm.until("the last one waits without train-3", lambda: excluded(slurm, last) == {"train-3"})
+    other = slurm.job(f"{array}_1", "%A")
+    slurm.start_now(last)
+    slurm.until("both run", lambda: len(tasks(slurm, array)) == len(tasks(slurm, other)) == 2)
+    assert "train-3" not in tasks(slurm, array)
+    assert excluded(slurm, f"{array}_1") == {"(null)"}
+    # It writes a checkpoint in time.
+    slurm.run("scancel", "--signal=USR1", "--batch", last)
+    (slurm.directory / "run/checkpoint-request-2").touch()
+    slurm.until("the last one waits again", lambda: slurm.job(last, "%T") == "PENDING")
+    assert slurm.job(f"{array}_1", "%T") == "RUNNING"
+    assert "pretrain: start 0" in log(slurm, other)
+    slurm.made["train-3"].file("/run/ultracluster/health/mounts", before)

@@ -30,8 +30,12 @@ fi
 
 # A job that would run longer ends with the block. Slurm sends it the signal of its --signal option at the time before
 # the end that the option has, so that it writes a checkpoint. Jobs without that option run until they are requeued.
+#
+# Tasks of an array by their number in it: scontrol takes the job number of the last one for all tasks, also on other nodes.
+# A heterogeneous job as a whole, by the number of its first component, which has the batch script.
 now=$(date +%s)
-jobs=$(squeue --noheader --nodelist="$NODES" --states=RUNNING --format='%A %e' | sort -u) || failed=1
+jobs=$(squeue --noheader --nodelist="$NODES" --states=RUNNING --format='%i %e' | sed 's/+[0-9]* / /' |
+  sort --key=1,1 --key=2,2r | awk '!seen[$1]++') || failed=1
 while read -r job expected; do
   [ -n "$job" ] || continue
   if [ "$now" -ge "$REQUEUE_AT" ]; then

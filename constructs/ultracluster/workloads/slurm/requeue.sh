@@ -1,11 +1,15 @@
 # shellcheck shell=bash
+# The number of the last task of an array is that of the array, which scontrol takes for all its tasks:
+# https://slurm.schedmd.com/job_array.html (read 2026-11-28).
+this_job=${SLURM_ARRAY_TASK_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+this_job=${this_job:-$SLURM_JOB_ID}
 # Nodes that the tests of this job left out, after the number of the start for which they did.
 left_out=$RUN/ultracluster-left-out-$SLURM_JOB_ID
 
 # Print the nodes that the user of this job excludes: those of Slurm's list that the tests did not add.
 excluded() {
     local list nodes=""
-    list=$(scontrol show job "$SLURM_JOB_ID" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
+    list=$(scontrol show job "$this_job" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
     [ -n "$list" ] && [ "$list" != "(null)" ] || return 0
     [ ! -e "$left_out" ] || read -r _ nodes <"$left_out" || true
     scontrol show hostnames "$list" | { grep --invert-match --line-regexp --fixed-strings "${nodes//,/$'\n'}" || true; } |
@@ -16,7 +20,7 @@ excluded() {
 # which its next tests see, and it may need them to start. Slurm refuses this for a job that ends.
 take_back() {
     [ -e "$left_out" ] || return 0
-    ! scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
+    ! scontrol update "jobid=$this_job" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
 }
 
 # Also where Slurm queues it again, for a node that is lost.
@@ -50,16 +54,16 @@ requeue_without() {
     # A requeue ends this script; the signal before the end leaves it the time. Only a pending job takes the list, and
     # only a held one does not start before it has the list.
     trap '' TERM
-    if ! scontrol requeuehold "$SLURM_JOB_ID"; then
+    if ! scontrol requeuehold "$this_job"; then
         trap ended TERM
         return 0
     fi
     echo "$((${SLURM_RESTART_COUNT:-0} + 1)) $without" >"$left_out" || true
     # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
     for _ in {1..50}; do
-        if scontrol update "jobid=$SLURM_JOB_ID" "excnodelist=$all"; then break; fi
+        if scontrol update "jobid=$this_job" "excnodelist=$all"; then break; fi
         sleep 0.2
     done
-    scontrol release "$SLURM_JOB_ID"
+    scontrol release "$this_job"
     exit 0
 }

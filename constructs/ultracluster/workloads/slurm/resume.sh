@@ -30,12 +30,12 @@ trap 'requested=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_J
 requeue() {
     local version preempted=" PreemptTime=[1-9]"
     version=$(scontrol --version)
-    if [[ $(scontrol show job "$SLURM_JOB_ID" --oneliner) =~ $preempted ]] &&
+    if [[ $(scontrol show job "$this_job" --oneliner) =~ $preempted ]] &&
         printf '%s\n' 24.05 "${version##* }" | sort --version-sort --check=silent; then
         return
     fi
     trap '' TERM
-    scontrol requeue "$SLURM_JOB_ID"
+    scontrol requeue "$this_job"
     take_back
 }
 
