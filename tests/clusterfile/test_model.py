@@ -235,6 +235,14 @@ def test_the_main_example_is_the_design_with_a_comment() -> None:
     assert "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#")) == GOOD
 
 
+def test_the_import_loads_nothing_that_reads_files() -> None:
+    code = (
+        "import sys; from ultracluster.clusterfile import ClusterFile, build, load; "
+        "sys.exit(any(m in sys.modules for m in ('ruamel.yaml', 'typer', 'jinja2', 'jsii', 'rich')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
 def test_reading_a_file_loads_no_cdk() -> None:
     code = (
         "import sys; from ultracluster import clusterfile; clusterfile.load(sys.argv[1]); "

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-
-from ruamel.yaml import YAML
+from typing import Any
 
 from ultracluster.catalogue.monitoring import (
     ACTIVE_SERIES,
@@ -181,17 +180,19 @@ def _check_grafana(requested: Observability, region: str | None) -> Iterator[Pro
 def _uses(cluster: ClusterFile) -> tuple[Use, ...]:
     """Return what the cluster may use of the quotas of its workspace."""
     requested = cluster.observability
-    added = [
-        rule
-        for path in requested.rules
-        for group in YAML(typ="safe").load(FilePath(path).read_text("utf-8"))["groups"]
-        for rule in group.get("rules") or ()
-    ]
+    added = [rule for path in requested.rules for rule in _rules_in(path)]
     return (
         *uses(requested.profile, cluster.instances),
         rules_use(len(cluster.node_groups), len(added)),
         alerts_use(cluster.instances, sum("alert" in rule for rule in added), shared=requested.workspace is not None),
     )
+
+
+def _rules_in(path: str) -> Iterator[dict[str, Any]]:
+    from ruamel.yaml import YAML
+
+    for group in YAML(typ="safe").load(FilePath(path).read_text("utf-8"))["groups"]:
+        yield from group.get("rules") or ()
 
 
 def warn_observability(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
