@@ -11,7 +11,9 @@ def names_of_face(package: str) -> list[str]:
     if hasattr(module, "__all__"):
         return list(module.__all__)
     names = []
-    for node in ast.parse(Path(str(module.__file__)).read_text()).body:
+    body = ast.parse(Path(str(module.__file__)).read_text()).body
+    # `with uncollected():` imports what a face exports.
+    for node in [inner for outer in body for inner in (outer.body if isinstance(outer, ast.With) else [outer])]:
         if isinstance(node, ast.ImportFrom):
             names += [alias.asname for alias in node.names if alias.asname]
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):

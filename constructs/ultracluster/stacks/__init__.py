@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ultracluster.stacks._main import main
-from ultracluster.stacks._uncollected import uncollected
+from ultracluster.startup import uncollected
 
 if TYPE_CHECKING:
     from ultracluster.stacks._cluster_stacks import ClusterStacks

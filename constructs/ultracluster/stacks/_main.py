@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster import clusterfile
-from ultracluster.stacks._uncollected import uncollected
+from ultracluster.startup import uncollected
 
 
 def main(*files: str) -> None:
