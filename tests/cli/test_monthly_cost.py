@@ -59,6 +59,35 @@ def test_more_nodes_cost_their_price_for_730_hours(tmp_path: Path, prices: Price
     )
 
 
+def blocks() -> list[dict[str, Any]]:
+    """Stacks with four nodes whose time is paid in advance: of AWS PCS, two kinds of EKS, and HyperPod."""
+    data = {"InstanceType": "p5en.48xlarge", "InstanceMarketOptions": {"MarketType": "capacity-block"}}
+    template = {"T": resource("AWS::EC2::LaunchTemplate", LaunchTemplateData=data)}
+    pcs = group(4)
+    pcs["Properties"]["PurchaseOption"] = "CAPACITY_BLOCK"
+    reference = {"Id": {"Ref": "T"}}
+    managed = {"ScalingConfig": {"MaxSize": 4}, "CapacityType": "CAPACITY_BLOCK", "LaunchTemplate": reference}
+    of_plan = {"InstanceType": "p5en.48xlarge", "InstanceCount": 4, "TrainingPlanArn": "arn:aws:sagemaker:x"}
+    self_managed = {"MaxSize": 4, "LaunchTemplate": {"LaunchTemplateId": {"Ref": "T"}}}
+    return [
+        {"A": pcs},
+        template | {"A": resource("AWS::EKS::Nodegroup", **managed)},
+        template | {"A": resource("AWS::AutoScaling::AutoScalingGroup", **self_managed)},
+        {"A": resource("AWS::SageMaker::Cluster", InstanceGroups=[of_plan])},
+    ]
+
+
+@pytest.mark.parametrize("resources", blocks(), ids=["pcs", "eks", "self-managed", "hyperpod"])
+def test_nodes_of_a_capacity_block_are_paid_when_they_are_reserved(
+    resources: dict[str, Any], tmp_path: Path, prices: Prices
+) -> None:
+    (line,) = compared(tmp_path, prices, {"B": group(1)}, {"B": group(1)} | resources).lines()
+    assert line.startswith("monthly cost: +0 USD, from 7,300 to 7,300 ")
+    assert line.endswith(
+        "p5en.48xlarge of a Capacity Block or plan: 0 -> 4 nodes, which are paid when they are reserved."
+    )
+
+
 def test_a_missing_price_is_named_and_not_guessed(tmp_path: Path, prices: Prices) -> None:
     cost = compared(tmp_path, prices, {"A": group(3)}, {"A": group(2), "B": group(4, "p6-b200.48xlarge")})
     assert cost.lines()[0].startswith("monthly cost: -7,300 USD")

@@ -18,6 +18,10 @@ _MOST: Mapping[str, tuple[str, ...]] = {
     "AWS::EKS::Nodegroup": ("ScalingConfig", "MaxSize"),
     "AWS::AutoScaling::AutoScalingGroup": ("MaxSize",),
 }
+# The fee of a Capacity Block, and of a training plan, is charged when it is purchased, for its whole time:
+# https://aws.amazon.com/ec2/capacityblocks/pricing/ and
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingPlan.html (read 2026-11-28)
+_PAID = "nodes, which are paid when they are reserved"
 # Billed by the hour whatever they do, and the property by which the price differs. Without it: `standard`.
 _BY_HOUR: Mapping[str, tuple[str, ...]] = {
     "AWS::PCS::Cluster": ("Size",),
@@ -114,6 +118,8 @@ class MonthlyCost:
         """Return the dollars of one unit for a month."""
         if self.prices is None:
             return None
+        if item.unit == _PAID:
+            return 0
         prices = self.prices
         months = {"GiB": prices.gib_months, "MB/s": prices.mbps_months, "IOPS": prices.iops_months}
         if item.unit in months:
@@ -126,8 +132,8 @@ class MonthlyCost:
 def monthly_cost(deployed: Path, assembled: Path, prices: Prices | None) -> MonthlyCost:
     """Compare what two directories of templates are billed for.
 
-    Not in it: what is billed by use, such as S3, metrics, logs and traffic, and volumes of nodes. What leaves a
-    template and is retained counts on both sides.
+    Not in it: nodes that are paid when they are reserved, volumes of nodes, and what is billed by use, such as S3,
+    metrics, logs and traffic. What leaves a template and is retained counts on both sides.
     """
     before, after = _billed(deployed), _billed(assembled, _orphaned(deployed, assembled))
     unknown = sorted({str(item) for side in (before, after) for item, amount in side.items() if amount is None})
@@ -180,12 +186,12 @@ def _items(
     kind, properties = resource["Type"], resource.get("Properties") or {}
     if kind in _MOST:
         *path, key = _MOST[kind]
-        number = _amount(_part(properties, *path).get(key))
-        yield Item("nodes", _instance_type(properties, resources) or f"instance type of {logical_id}"), number
+        name = _instance_type(properties, resources) or f"instance type of {logical_id}"
+        yield _nodes(name, paid=_in_block(properties, resources)), _amount(_part(properties, *path).get(key))
     elif kind == "AWS::SageMaker::Cluster":
         for group in _rows(properties.get("InstanceGroups")):
-            name = group.get("InstanceType")
-            yield Item("nodes", name if isinstance(name, str) else kind), _amount(group.get("InstanceCount"))
+            item = _nodes(_text(group.get("InstanceType")) or kind, paid="TrainingPlanArn" in group)
+            yield item, _amount(group.get("InstanceCount"))
     elif kind == "AWS::FSx::FileSystem" and isinstance(lustre := properties.get("LustreConfiguration"), Mapping):
         yield from _lustre(properties, lustre)
     elif kind == "AWS::FSx::FileSystem" and isinstance(zfs := properties.get("OpenZFSConfiguration"), Mapping):
@@ -245,12 +251,28 @@ def _instance_type(properties: Mapping[str, Any], resources: Mapping[str, Any]) 
     types = properties.get("InstanceTypes")
     if isinstance(types, list) and types:
         return _text(types[0])
+    return _text(_launch_template(properties, resources).get("InstanceType"))
+
+
+def _launch_template(properties: Mapping[str, Any], resources: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the data of the launch template of a group, in the same stack."""
     specification = _part(properties, "MixedInstancesPolicy", "LaunchTemplate", "LaunchTemplateSpecification")
     specification = specification or _part(properties, "LaunchTemplate")
     reference = specification.get("Id") or specification.get("LaunchTemplateId")
     name = reference.get("Ref") if isinstance(reference, Mapping) else None
     template = resources.get(name) if isinstance(name, str) else None
-    return _text(_part(template, "Properties", "LaunchTemplateData").get("InstanceType"))
+    return _part(template, "Properties", "LaunchTemplateData")
+
+
+def _in_block(properties: Mapping[str, Any], resources: Mapping[str, Any]) -> bool:
+    """Return True for a group of a Capacity Block."""
+    option = properties.get("PurchaseOption") or properties.get("CapacityType")
+    market = _part(_launch_template(properties, resources), "InstanceMarketOptions").get("MarketType")
+    return option == "CAPACITY_BLOCK" or market == "capacity-block"
+
+
+def _nodes(name: str, *, paid: bool) -> Item:
+    return Item(_PAID, f"{name} of a Capacity Block or plan") if paid else Item("nodes", name)
 
 
 def _part(value: Any, *keys: str) -> Mapping[str, Any]:
