@@ -318,8 +318,47 @@ SQUEUE_STATE = 'ultracluster_software_ok{item="squeue"}'
 
 def squeue(node: Node, folder: str, *lines: str) -> None:
     """Install the program into a folder of the node, which is not on the path of the collectors."""
-    answer = lines or ('echo "7|ada|nlp|train|a b|c\\"d"', "echo broken")
+    answer = lines or ('echo "RUNNING|7|ada|nlp|train|1|None|a b|c\\"d"', "echo broken")
     node.file(f"{folder}/bin/squeue", "\n".join(["#!/bin/bash", *answer, ""])).chmod(0o755)
+
+
+def blocked(node: Node, idle: str, *pending: str) -> dict[str, float]:
+    """Return the metric of pending jobs, PARTITION|NODES|REASON, on a login node."""
+    squeue(node, SLURM, *(f"echo 'PENDING|{number}|ada|nlp|{job}|x'" for number, job in enumerate(pending, 8)))
+    node.file(f"{SLURM}/bin/sinfo", f"#!/bin/bash\nprintf '{idle}'\n").chmod(0o755)
+    node.with_slurm()
+    result = samples(node, *QUEUE).items()
+    return {name.split('"')[1]: value for name, value in result if name.startswith("ultracluster_blocked_jobs")}
+
+
+REFUSED = "Job's account not permitted to use this partition (train allows team not nlp)"
+
+
+def test_jobs_that_slurm_does_not_start_beside_idle_nodes_are_counted_by_reason(node: Node) -> None:
+    # %D of 1024 nodes is 1K. Nodes that are off, boot or are planned for a job are not idle.
+    sinfo = "train|idle|3\\ntrain|idle~|9\\ntrain|planned|9\\nlarge|idle|1K\\nlarge|idle|1\\nnone|alloc|4\\n"
+    pending = (
+        *("train|3|DependencyNeverSatisfied", "train|1|DependencyNeverSatisfied", "none|1|BadConstraints"),
+        *("train|4|PartitionTimeLimit", "none,train|2|BadConstraints", "large|1K|QOSMaxNodePerJobLimit"),
+        *("large|2K|InvalidQOS", "large|1025|JobHoldMaxRequeue", "train|1|launch failed requeued held"),
+        # These start by themselves, or a person holds them.
+        *("train|1|Resources", "train|1|Priority", "train|1|JobHeldUser", "train|1|JobHeldAdmin", "train|1|BeginTime"),
+        *("train|1|Dependency", "train|1|AssocGrpGRES", "train|1|QOSMaxGRESPerUser", "train|1|None"),
+        "train|1|ReqNodeNotAvail, UnavailableNodes:train-1",
+    )
+    assert blocked(node, sinfo, *pending) == {
+        "DependencyNeverSatisfied": 2,
+        "BadConstraints": 1,
+        "QOSMaxNodePerJobLimit": 1,
+        "JobHoldMaxRequeue": 1,
+        "LaunchFailedRequeuedHeld": 1,
+    }
+
+
+@pytest.mark.parametrize(("idle", "counted"), [("train|idle|1\\n", {"AccountNotAllowed": 1}), ("", {})])
+def test_a_sentence_of_slurm_is_no_label(node: Node, idle: str, counted: dict[str, float]) -> None:
+    reason = REFUSED.replace("'", "'\\''")
+    assert blocked(node, idle, f"train|1|{reason}") == counted
 
 
 def runs(node: Node, daemon: str) -> None:

@@ -110,7 +110,7 @@ def test_prometheus_takes_the_login_nodes_configuration(tmp_path: Path) -> None:
 
 def test_two_login_nodes_that_ask_the_same_controller_count_nothing_twice(tmp_path: Path) -> None:
     rules = [rule for rule in all_rules() if rule.get("record", "").startswith("ultracluster_slurm_")]
-    assert len(rules) == 5
+    assert len(rules) == 6
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "slurm", "rules": rules}]}))
     output = {
         'slurm_nodes_idle{cluster="llama"': 7,
@@ -121,6 +121,7 @@ def test_two_login_nodes_that_ask_the_same_controller_count_nothing_twice(tmp_pa
         'slurm_partition_jobs_running{cluster="llama",partition="train"': 1,
         'slurm_partition_jobs_gpus_alloc{cluster="llama",partition="train"': 64,
         'slurm_slurmdbd_queue_size{cluster="llama"': 12,
+        'ultracluster_blocked_jobs{cluster="llama",reason="BadConstraints"': 3,
     }
     series = [
         {"series": f'{name},group="login",instance="{login}"}}', "values": f"{value}x9"}
@@ -134,6 +135,7 @@ def test_two_login_nodes_that_ask_the_same_controller_count_nothing_twice(tmp_pa
         "ultracluster_slurm_partition_jobs": {f'{queue},state="pending"': 100, f'{queue},state="running"': 1},
         "ultracluster_slurm_partition_gpus_in_jobs": {queue: 64},
         "ultracluster_slurm_accounting_queue": {'cluster="llama"': 12},
+        "ultracluster_slurm_blocked_jobs": {'cluster="llama",reason="BadConstraints"': 3},
     }
     expected: list[dict[str, Any]] = [
         {

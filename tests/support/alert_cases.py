@@ -533,6 +533,9 @@ CASES: dict[str, Case] = {
         make=lambda metric, values: _tokens(metric, values) | _tokens("vllm:num_requests_running", "20x90"),
     ),
     "InferenceCacheFull": threshold("vllm:gpu_cache_usage_perc", "0.99", "0.7", wait=10, make=_tokens),
+    "SlurmJobsBlocked": threshold(
+        "ultracluster_blocked_jobs", "2", "0", wait=30, make=with_labels(reason="JobHoldMaxRequeue")
+    ),
     "SlurmNodesDown": threshold("slurm_nodes_down", "2", "0", wait=10, make=slurm),
     "SlurmNodesDrained": threshold("slurm_nodes_drain", "1", "0", wait=30, make=slurm),
     "KubernetesNodeNotReady": threshold(

@@ -46,11 +46,12 @@ _KUEUE_QUEUE_FULL, _KUEUE_FULL = 400, 2_000
 _KUEUE_REPLICAS = 2
 # Of the nodes: node_exporter, dcgm-exporter, the agent itself.
 _EXPORTERS = 3
-# A healthy node has none of these.
+# A healthy cluster has none of these.
 _QUIET = {
     "ultracluster_kube_accelerator_unhealthy",
     "ultracluster_kube_node_breaker_open",
     "ultracluster_kube_node_not_ready",
+    "ultracluster_slurm_blocked_jobs",
 }
 
 

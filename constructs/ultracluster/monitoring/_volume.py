@@ -29,8 +29,9 @@ _SAMPLES_READ_PER_SERIES = 4
 # Series that a healthy node does not have.
 _QUIET = (
     "ultracluster_gpu_xid_errors", "ultracluster_gpu_clock_events", "ultracluster_node_gpu_recovery", "node_xid:",
-    "ultracluster_node_mount_outage", "server:", "ultracluster_inference_progress",
-    "node_device:node_amazonefa_rx_drops:", "node_device:node_amazonefa_retrans_pkts:",
+    "ultracluster_node_mount_outage", "ultracluster_node_lustre_evictions", "server:",
+    "ultracluster_inference_progress", "node_device:node_amazonefa_rx_drops:",
+    "node_device:node_amazonefa_retrans_pkts:",
 )  # fmt: skip
 # Series of node_exporter's further collectors with the profile `full`: an estimate, not measured on such a node.
 _FULL_EXTRAS = 300

@@ -66,3 +66,15 @@ def test_the_collector_reports_the_gpus_of_each_slurm_job() -> None:
         account = slurm.run("squeue", "--noheader", f"--jobs={alone}", "--Format=Account").strip()
         labels = f'job_id="{alone}",user="{getpass.getuser()}",account="{account}",partition="{cluster.queues[0].name}"'
         assert f'ultracluster_slurm_job_info{{{labels},name="wrap"}} 1\n' in slurm.made[name].read(METRICS)
+        # Beside the other node, which is idle, a job that its queue does not allow, and one that waits for its time.
+        slurm.run("scontrol", "update", f"partitionname={cluster.queues[0].name}", "maxtime=10")
+        for option in ("--time=60", "--begin=now+1hour"):
+            slurm.run("sbatch", "--output=/dev/null", "--mem=1G", "--time=5", option, "--wrap=sleep 1")
+
+        def blocked() -> list[str]:
+            done = slurm.made[name].run("node-metrics", *arguments, SLURM_CONF=slurm.environment["SLURM_CONF"])
+            assert done.returncode == 0, done.stderr
+            lines = slurm.made[name].read(METRICS).splitlines()
+            return [line for line in lines if line.startswith("ultracluster_blocked_jobs{")]
+
+        slurm.until("one is blocked", lambda: blocked() == ['ultracluster_blocked_jobs{reason="PartitionTimeLimit"} 1'])

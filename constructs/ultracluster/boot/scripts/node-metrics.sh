@@ -9,7 +9,7 @@
 #   --efa       EFA devices that the node was given
 #   --counters  which of EFA's counters are kept
 #   --name      name of the node in its scheduler; default: its name in Slurm, else its host name without the domain
-#   --queue     yes: also write user, account, partition and name of Slurm's running jobs
+#   --queue     yes: also write user, account, partition and name of Slurm's running jobs, and those that are blocked
 #   --nvswitch  yes: the node has NVSwitches, and so a fabric manager
 #   --nvlink-xids      XIDs whose fatal sub-codes need a reset of the GPU
 #   --nvlink-harmless  sub-codes of them that do not, XID:SUBCODE
@@ -230,29 +230,9 @@ recovery() {
 }
 
 #INCLUDE recovery-actions.sh
-
 #INCLUDE lustre-metrics.sh
-# Whose the running jobs are: one call a run, on login nodes. A name may contain any character, so it is the last field.
-queue() {
-    local squeue lines id user account partition title
-    [ "$queue" = yes ] || return 0
-    family ultracluster_slurm_job_info gauge "User, account, partition and name of a running job."
-    squeue=$(slurm_program squeue) || { queue_state "failed: there is no squeue" && return; }
-    lines=$(timeout 20 "$squeue" --noheader --states=RUNNING --format='%A|%u|%a|%P|%j' 2>&1) || {
-        queue_state "failed: squeue does not answer: ${lines##*$'\n'}" && return
-    }
-    queue_state ok
-    while IFS='|' read -r id user account partition title; do
-        [[ $id =~ ^[0-9]+$ ]] || continue
-        printf 'ultracluster_slurm_job_info{job_id="%s",user="%s",account="%s",partition="%s",name="%s"} 1\n' "$id" \
-            "$(clean "$user")" "$(clean "$account")" "$(clean "$partition")" "$(clean "${title:0:100}")"
-    done <<<"$lines"
-}
-
-# Write the state of the item squeue, which the next run exports. Without its jobs, alerts of lost jobs cannot fire.
-queue_state() {
-    mkdir -p "$software" && printf '%s\n' "$1" >"$software/.squeue" && mv "$software/.squeue" "$software/squeue"
-}
+#INCLUDE slurm-queue.sh
+queue() { [ "$queue" != yes ] || slurm_jobs; }
 
 #INCLUDE slurm-program.sh
 #INCLUDE job-metrics.sh

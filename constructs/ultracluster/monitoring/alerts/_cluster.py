@@ -121,7 +121,8 @@ CLUSTER_ALERTS = (
         for_="5m",
         # A file that never came, or that node_exporter cannot parse, has no time. Each file of node-metrics has the
         # number of expected GPUs, on nodes without GPUs 0.
-        expr=f"ultracluster_textfile_age_seconds > 300 or on (cluster, instance) min by ({BY_NODE}) "
+        expr="ultracluster_textfile_age_seconds > 300 or on (cluster, instance) (ultracluster_textfile_error == 1) * 0 "
+        f"or on (cluster, instance) min by ({BY_NODE}) "
         '(ultracluster_exporter_up{job="node"} == 1) * 0 unless on (cluster, instance) ultracluster_node_expected_gpus',
         threshold=300,
         bounds=seconds(60, 86400, "the files are written each minute"),
@@ -129,8 +130,8 @@ CLUSTER_ALERTS = (
         "{{ if eq $value 0.0 }}missing{{ else }}{{ $value | humanizeDuration }} old{{ end }}",
         description="A script that writes metrics of the node no longer runs, or has never run: node-metrics (EFA's "
         "counters, expected devices, health), mount-check, or drain-on-failure (the breaker). What it wrote last may "
-        "still look well, and a breaker that was open stays open. If node-metrics has written nothing that "
-        "node_exporter can parse, the alerts on devices, health and switches of the node cannot fire.",
+        "still look well, and a breaker that was open stays open. Or node_exporter cannot parse what one of them has "
+        "written: the alerts on it cannot fire.",
         diagnosis=(
             "Which file is old or missing: `ls -l /var/lib/node_exporter/textfile_collector`.",
             "node_exporter logs a file that it cannot parse.",

@@ -61,6 +61,27 @@ SLURM_ALERTS = (
         rationale="The queue of a controller whose slurmdbd answers is empty again within seconds. " + JUDGEMENT,
     ),
     Alert(
+        name="SlurmJobsBlocked",
+        for_="30m",
+        expr="ultracluster_slurm_blocked_jobs > 0",
+        threshold=0,
+        bounds=NUMBER,
+        summary="{{ $value }} jobs of {{ $labels.cluster }} wait beside idle nodes: {{ $labels.reason }}",
+        description="Enough nodes of the queue are idle, and Slurm does not start the job by itself: it held the job "
+        "after failed starts, the job that it depends on failed, or the account, the QOS or the queue does not allow "
+        "it. Jobs that wait for a time, for resources or for the limit of a team do not count, nor those that a person "
+        "holds.",
+        diagnosis=(
+            "`squeue --states=PENDING --format='%i %u %P %D %r'` on a login node.",
+            "`scontrol show job JOB`; after failed starts, `sinfo -R` and the log of slurmd on the nodes.",
+        ),
+        actions=(
+            "JobHoldMaxRequeue, LaunchFailedRequeuedHeld: mend the cause, and `sudo -i scontrol release JOB`.",
+            "Others: notify the job's owner, or raise the limit of the queue, the account or the QOS.",
+        ),
+        rationale="https://slurm.schedmd.com/job_reason_codes.html (read 2026-11-28). 30 minutes: judgement.",
+    ),
+    Alert(
         name="SlurmNodesDown",
         for_="10m",
         # Not `noresp`: nodes that power up have that flag, and a node that was lost has it in addition to its state.

@@ -25,6 +25,9 @@ SCHEDULER = Dashboard(
                    (of("ultracluster_slurm_jobs", "{{state}}"),), least=0, colours=OF_JOBS, width=12),
             series("Jobs by queue", "Running, and waiting: `squeue --start` prints when a job is expected to begin.",
                    (of("ultracluster_slurm_partition_jobs", "{{partition}} {{state}}"),), least=0, width=12),
+            series("Jobs that Slurm does not start", "Enough nodes of their queue are idle. `squeue` prints the "
+                   "reason of each.",
+                   (of("ultracluster_slurm_blocked_jobs", "{{reason}}"),), least=0, width=12),
             series("GPUs by queue", "GPUs that the running jobs of each queue have. Slurm counts them from 26.05 on.",
                    (of("ultracluster_slurm_partition_gpus_in_jobs", "{{partition}}"),), least=0, width=12),
         ),

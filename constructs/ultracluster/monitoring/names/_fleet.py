@@ -60,6 +60,10 @@ SLURM_METRICS = (
     recorded("ultracluster_slurm_partition_jobs", "count", "Jobs of a queue that wait or run.",
              (*CLUSTER, "partition", "state"),
              expr=_by_state("slurm_partition_jobs", SLURM_QUEUE_STATES, "cluster, partition")),
+    # Each login node has them.
+    recorded("ultracluster_slurm_blocked_jobs", "count", "Jobs that wait for a reason that Slurm does not end by "
+             "itself, although enough nodes of their queue are idle, by reason.", (*CLUSTER, "reason"),
+             "ultracluster_blocked_jobs"),
     recorded("ultracluster_slurm_accounting_queue", "count", "Records that the controller could not send to slurmdbd "
              "yet.", CLUSTER, "slurm_slurmdbd_queue_size"),
     recorded("ultracluster_slurm_partition_gpus_in_jobs", "count", "GPUs that the jobs of a queue have, from Slurm "
@@ -119,6 +123,8 @@ _PIPELINE = (
                expr=f"sum by ({_BY}) (rate(prometheus_remote_storage_samples_failed_total[5m])) + "
                f"(sum by ({_BY}) (rate(prometheus_remote_storage_samples_dropped_total[5m])) or "
                f"sum by ({_BY}) (rate(prometheus_remote_storage_samples_failed_total[5m])) * 0)"),
+    recorded("ultracluster_textfile_error", "bool", "Whether node_exporter cannot parse a text file on a node.", NODE,
+             "node_textfile_scrape_error"),
     recorded("ultracluster_textfile_age_seconds", "seconds", "Age of the oldest text file on a node.", NODE,
              'time() - node_textfile_mtime_seconds{file=~".*/ultracluster_(node|mounts|drain|replace)[.]prom"}'),
 )  # fmt: skip
