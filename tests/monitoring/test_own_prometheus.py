@@ -68,7 +68,8 @@ def test_a_prometheus_of_ones_own_gets_the_samples_and_evaluates_the_rules(tmp_p
         f"--web.listen-address=127.0.0.1:{receiver}",
     )  # fmt: skip
     target = subprocess.Popen(["prometheus", *command], cwd=tmp_path, stderr=subprocess.DEVNULL)
-    servers = [target, start_agent(tmp_path, agent)]
+    # The agent ends first: it tries for a minute to send its last samples to one that is gone.
+    servers = [start_agent(tmp_path, agent), target]
     try:
         # Nothing answers on the ports of the exporters, which the rules notice.
         wait_until("the rules see the node", lambda: bool(answer(receiver, "ultracluster_exporter_up == 0")), every=0.2)
