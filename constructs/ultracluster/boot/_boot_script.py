@@ -19,12 +19,12 @@ from ultracluster.boot._node_files import NodeBoot, NodeFile, tar
 from ultracluster.boot._paths import MOUNT_PATH
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
-_PATH = re.compile(r"(/[^/]+)+")
+_PATH = r"(/[^/]+)+"
 _SIZE = error("boot-script-size", "AWS PCS accepts boot scripts of at most 2 MiB.")
 _ONCE = error("boot-script-once", "A node writes each file and starts each unit once.")
 _FILE = error("boot-script-file", "A file of a node has an absolute path without steps upward.")
 _ARGUMENT = error("boot-script-argument", "AWS PCS accepts at most 20 arguments, of 256 characters each.")
-_WORDS = re.compile(r"[^\s#]+", re.ASCII)
+_WORDS = r"[^\s#]+"
 
 # Beside the name of the node group.
 _MOST_MOUNTS = MOST_SCRIPT_ARGUMENTS - 1
@@ -107,7 +107,9 @@ def boot_script(
 def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:
     paths = [file.path for file in files]
     yield from (_ONCE(f"two files are called {path}") for path in sorted(set(paths)) if paths.count(path) > 1)
-    yield from (_FILE(f"a file needs an absolute path, got {path!r}") for path in paths if not _PATH.fullmatch(path))
+    yield from (
+        _FILE(f"a file needs an absolute path, got {path!r}") for path in paths if not re.fullmatch(_PATH, path)
+    )
     yield from (_FILE(f"{path} climbs out of its directory") for path in paths if ".." in path.split("/"))
     # The checksum of the script is part of the template: a value that is known at deployment only is an argument.
     yield from (TOKEN(f"{file.path} holds a token of the CDK") for file in files if "${Token[" in file.text)
@@ -116,10 +118,10 @@ def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:
 def _mount_problems(mounts: Sequence[Mount]) -> Iterator[Message]:
     yield from check_mount_points(mounts)
     for mount in mounts:
-        if not _WORDS.fullmatch(mount.path):
+        if not re.fullmatch(_WORDS, mount.path, re.ASCII):
             yield MOUNT_PATH(f"the path of a mount cannot have spaces, got {mount.path!r}")
         longest = LONGEST_SCRIPT_ARGUMENT if "${Token[" not in mount.device else len(mount.device)
-        if len(mount.device) > longest or not _WORDS.fullmatch(mount.device):
+        if len(mount.device) > longest or not re.fullmatch(_WORDS, mount.device, re.ASCII):
             message = f"the device of {mount.path} may have {LONGEST_SCRIPT_ARGUMENT} characters, and no space"
             yield _ARGUMENT(f"{message}: {mount.device!r}")
     if len(mounts) > _MOST_MOUNTS:

@@ -18,16 +18,14 @@ from ultracluster.boot._node_files import (
 
 DirectoryKind = Literal["ldap", "managed-ad"]
 #: A server: LDAP over TLS only, as the bind password and those of the users are sent.
-LDAPS_URI = re.compile(r"ldaps://[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?(:[0-9]{1,5})?", re.ASCII)
+LDAPS_URI = r"ldaps://[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?(:[0-9]{1,5})?"
 #: A distinguished name on one line, without what sssd.conf would read as its own.
-DN = re.compile(r"[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+(,[ ]?[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+)*", re.ASCII)
+DN = r"[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+(,[ ]?[A-Za-z][A-Za-z0-9-]*=[^=\r\n;#\[\]]+)*"
 #: One certificate or several, as PEM.
-CERTIFICATES = re.compile(
-    r"(-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=]{1,76}\n)+-----END CERTIFICATE-----\n?){1,20}", re.ASCII
-)
+CERTIFICATES = r"(-----BEGIN CERTIFICATE-----\n([A-Za-z0-9+/=]{1,76}\n)+-----END CERTIFICATE-----\n?){1,20}"
 # A comparison, and what joins them: RFC 4515. Parentheses in a value are written \28 and \29.
-_COMPARISON = re.compile(r"\([A-Za-z0-9][A-Za-z0-9.;:-]*[~<>]?=[^()\x00-\x1f]*\)", re.ASCII)
-_JOINED = re.compile(r"\(([&|]\0+|!\0)\)")
+_COMPARISON = r"\([A-Za-z0-9][A-Za-z0-9.;:-]*[~<>]?=[^()\x00-\x1f]*\)"
+_JOINED = r"\(([&|]\0+|!\0)\)"
 # A line of sssd.conf that a reader can still check; the RFC has no limit.
 _LONGEST_FILTER = 1_024
 _UNIT = "ultracluster-directory.service"
@@ -117,9 +115,9 @@ def is_ldap_filter(text: str) -> bool:
     """
     if len(text) > _LONGEST_FILTER or "\0" in text:
         return False
-    rest, before = _COMPARISON.sub("\0", text), ""
+    rest, before = re.sub(_COMPARISON, "\0", text), ""
     while rest != before:
-        before, rest = rest, _JOINED.sub("\0", rest)
+        before, rest = rest, re.sub(_JOINED, "\0", rest)
     return rest == "\0"
 
 

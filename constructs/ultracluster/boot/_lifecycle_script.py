@@ -37,13 +37,12 @@ CANARY_SCRIPT: tuple[Stage, str] = ("nodeReady", "ultracluster-canary")
 #: Beginning of the names of the scripts of this library.
 OWN_SCRIPTS = "ultracluster"
 #: Name of a script, in which its log on the node is called.
-SCRIPT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,63}", re.ASCII)
+SCRIPT_NAME = r"[A-Za-z0-9][A-Za-z0-9 _-]{0,63}"
 SCRIPT_NAME_WORDS = "1 to 64 letters, digits, spaces, underscores and hyphens, and begin with a letter or digit"
 _TOKEN = "${Token["
 #: Location of a script: no wildcard, for the role of the nodes may read what it names.
-SCRIPT_URL = re.compile(
-    rf"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9./_~@?=&+%-]+|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9!_.()'/+=@ -]+",
-    re.ASCII,
+SCRIPT_URL = (
+    rf"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9./_~@?=&+%-]+|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9!_.()'/+=@ -]+"
 )
 SCRIPT = shared("node-script")
 SCRIPT_CHECKSUM = shared("node-script-checksum")
@@ -135,7 +134,7 @@ class NodeScript:
         return hashlib.sha256(self.content).hexdigest() if self.content is not None else str(self.sha256)
 
     def _problems(self) -> Iterator[str]:
-        if not SCRIPT_NAME.fullmatch(self.name):
+        if not re.fullmatch(SCRIPT_NAME, self.name):
             yield SCRIPT(f"name must be {SCRIPT_NAME_WORDS}, got {self.name[:80]!r}")
         if (self.content is None) == (self.url is None):
             yield SCRIPT("give one of content and url")
@@ -197,7 +196,7 @@ def check_script_content(content: bytes) -> Iterator[str]:
 def check_script_url(url: str) -> Iterator[str]:
     """Yield the errors of the location of a script. A bucket, or a part of a key, may be a token."""
     plain = re.sub(r"\$\{Token\[[^]]*\]\}", "x11", url)
-    if len(plain) > LONGEST_SCRIPT_URL or not SCRIPT_URL.fullmatch(plain):
+    if len(plain) > LONGEST_SCRIPT_URL or not re.fullmatch(SCRIPT_URL, plain, re.ASCII):
         yield SCRIPT(
             f"the location of a script must be s3://BUCKET/KEY or https://HOST/PATH of plain characters, at most "
             f"{LONGEST_SCRIPT_URL:,}, got {url[:100]!r}"

@@ -8,7 +8,7 @@ import re
 from ultracluster.rules import Message, shared
 
 LONGEST_LABEL = 63
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 # A name as long as a file must not hide its message.
 _LONGEST_QUOTE = 70
 KUBERNETES_NAME = shared("kubernetes-name")
@@ -18,7 +18,7 @@ def check_label(what: str, name: str, longest: int = LONGEST_LABEL) -> list[Mess
     """Return the errors of a name that must be an RFC 1123 label; empty if it is valid."""
     shown = repr(name[:_LONGEST_QUOTE])
     problems = []
-    if not _LABEL.fullmatch(name):
+    if not re.fullmatch(_LABEL, name):
         problems.append(KUBERNETES_NAME(f"{what} has lower-case letters, digits and inner hyphens, got {shown}"))
     if len(name) > longest:
         problems.append(KUBERNETES_NAME(f"{what} has at most {longest} characters, got {len(name)}: {shown}"))

@@ -10,7 +10,7 @@ from ultracluster.boot._node_files import without_comments
 from ultracluster.rules import ARGUMENT, Refusal, shared
 
 #: A name of an account or a QoS: Slurm keeps them in lower case.
-ACCOUNT = re.compile(r"[a-z][a-z0-9_-]{0,39}", re.ASCII)
+ACCOUNT = r"[a-z][a-z0-9_-]{0,39}"
 #: A value of an option of sacctmgr that needs no quotes in a shell.
 OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
 #: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for

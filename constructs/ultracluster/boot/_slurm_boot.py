@@ -31,12 +31,11 @@ LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
 _CHECK = "ultracluster-mount-check"
 _DRAIN_UNIT = "ultracluster-drain.service"
 #: Where a bundle may be: no character that systemd or a shell would read as its own.
-BUNDLE_URL = re.compile(
+BUNDLE_URL = (
     r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}"
-    rf"|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{{0,400}}",
-    re.ASCII,
+    rf"|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{{0,400}}"
 )
-SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+SHA256 = r"[0-9a-f]{64}"
 # "For client instance types with more than 64 vCPU cores":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
 _MANY_VCPUS = 64
@@ -70,9 +69,9 @@ class EfaBundle:
         """Validate both."""
         check_fields(self)
         problems = []
-        if not BUNDLE_URL.fullmatch(self.url):
+        if not re.fullmatch(BUNDLE_URL, self.url):
             problems.append(f"url must be an https:// or s3:// address of plain characters, got {self.url!r}")
-        if not SHA256.fullmatch(self.sha256):
+        if not re.fullmatch(SHA256, self.sha256):
             problems.append(f"sha256 must be 64 hexadecimal digits in lower case, got {self.sha256!r}")
         if problems:
             raise Refusal("", map(_BUNDLE, problems))

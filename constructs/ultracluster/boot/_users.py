@@ -43,10 +43,9 @@ RESERVED_USERS = (
 )
 # https://man.openbsd.org/sshd#AUTHORIZED_KEYS_FILE_FORMAT (read 2026-11-21); DSA is gone from OpenSSH. The bar parts
 # fields of the record, so that no comment has one.
-SSH_KEY = re.compile(
+SSH_KEY = (
     r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com"
-    r"|sk-ecdsa-sha2-nistp256@openssh\.com) AAAA[A-Za-z0-9+/]{16,2000}={0,2}( [\w.@+:-]{1,80})?",
-    re.ASCII,
+    r"|sk-ecdsa-sha2-nistp256@openssh\.com) AAAA[A-Za-z0-9+/]{16,2000}={0,2}( [\w.@+:-]{1,80})?"
 )
 # A standard parameter: https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html
 # (read 2026-11-21)
@@ -77,7 +76,9 @@ class User:
         if self.uid not in UIDS:
             problems.append(f"uid must be {UIDS.start} to {UIDS.stop - 1}, got {self.uid}")
         problems += [
-            f"ssh_keys must hold public keys, got {key[:40]!r}" for key in self.ssh_keys if not SSH_KEY.fullmatch(key)
+            f"ssh_keys must hold public keys, got {key[:40]!r}"
+            for key in self.ssh_keys
+            if not re.fullmatch(SSH_KEY, key, re.ASCII)
         ]
         if not problems and len(self.record) > _LONGEST:
             problems.append(f"the keys of {self.name} have more than 4,096 characters together; give fewer")

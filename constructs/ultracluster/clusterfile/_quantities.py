@@ -11,7 +11,7 @@ from ultracluster.clusterfile._problems import shown
 
 # Digits before the point, and after it.
 _WHOLE_DIGITS, _DIGITS = 15, 9
-_TEXT = re.compile(rf"\s*(\d{{1,{_WHOLE_DIGITS}}}(?:\.\d{{1,{_DIGITS}}})?)\s*([A-Za-z][A-Za-z/]{{0,7}})\s*", re.ASCII)
+_TEXT = rf"\s*(\d{{1,{_WHOLE_DIGITS}}}(?:\.\d{{1,{_DIGITS}}})?)\s*([A-Za-z][A-Za-z/]{{0,7}})\s*"
 # As Prometheus and people write them.
 _UNITS_ELSEWHERE = {
     **dict.fromkeys(("sec", "second", "seconds"), "s"),
@@ -20,7 +20,7 @@ _UNITS_ELSEWHERE = {
     **dict.fromkeys(("day", "days"), "d"),
 }
 # Gb/s, Gbps, Gbit/s: network people count in bits.
-_BITS = re.compile(r"[kKMGT]i?b(it)?(ps|/s)")
+_BITS = r"[kKMGT]i?b(it)?(ps|/s)"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,7 +47,7 @@ class Quantity:
         """
         if isinstance(text, int | float) and not isinstance(text, bool):
             raise ValueError(f"a {cls.kind} needs a unit, got the bare number {text}; {cls._help()}")
-        match = _TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 100 else None
+        match = re.fullmatch(_TEXT, text, re.ASCII) if isinstance(text, str) and len(text) < 100 else None
         if match is None:
             raise ValueError(f"must be a {cls.kind}, a number and a unit, got {shown(text)}; {cls._help()}")
         number, unit = match.groups()
@@ -69,7 +69,7 @@ class Quantity:
 
     @classmethod
     def _near(cls, unit: str) -> str:
-        if _BITS.fullmatch(unit):
+        if re.fullmatch(_BITS, unit):
             return "b is bits, of which 8 are a byte; " if "/s" in "".join(cls.units) else ""
         flat = unit.lower().replace("ps", "/s")
         near = [known for known in cls.units if known.lower() in (flat, _UNITS_ELSEWHERE.get(flat))]

@@ -19,10 +19,8 @@ _MAX_DEPTH = 20
 # What YAML allows in a text, https://yaml.org/spec/1.2.2/#51-character-set; tabs are looked at by the parser.
 _NOT_PRINTABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _NOT_PRINTABLE_ASCII = "[^\t\n\r\x20-\x7e]"
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
-_FLOAT = re.compile(
-    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII
-)
+_INT = r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+"
+_FLOAT = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"
 _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
     **dict.fromkeys(["true", "True", "TRUE"], True),
@@ -258,11 +256,11 @@ def _scalar(event: Any) -> Any:
         return _CONSTANTS[text]
     if len(text) > _MAX_DIGITS:
         return text
-    if _INT.fullmatch(text):
+    if re.fullmatch(_INT, text):
         whole = WrittenInt(int(text, 0 if text[:2] in ("0o", "0x") else 10))
         whole.text = text
         return whole
-    if _FLOAT.fullmatch(text):
+    if re.fullmatch(_FLOAT, text):
         word = text.lower()
         number = WrittenFloat(word.replace(".", "") if word.endswith(("inf", "nan")) else word)
         number.text = text

@@ -10,7 +10,7 @@ from ultracluster.rules import Message, shared
 #: Id of an organization: https://docs.aws.amazon.com/organizations/latest/APIReference/API_Organization.html, and its
 #: model in botocore 1.44.5 (read 2026-11-23).
 ORGANIZATION = re.compile(r"o-[a-z0-9]{10,32}", re.ASCII)
-_ACCOUNT = re.compile(r"\d{12}", re.ASCII)
+_ACCOUNT = r"\d{12}"
 _PERIMETER = shared("perimeter")
 
 
@@ -25,7 +25,7 @@ def perimeter_problems(members: Sequence[str]) -> Iterator[Message]:
         text = f"perimeter must be one organization, or accounts, got {', '.join(members)[:120]}"
         yield _PERIMETER(text)
     for each, is_organization in zip(members, valid, strict=True):
-        if known(each) and not is_organization and not _ACCOUNT.fullmatch(each):
+        if known(each) and not is_organization and not re.fullmatch(_ACCOUNT, each, re.ASCII):
             text = (
                 f"perimeter must be an organization such as o-a1b2c3d4e5, or accounts of 12 digits, got {each[:60]!r}"
             )

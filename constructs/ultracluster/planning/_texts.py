@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from ultracluster.catalogue.ec2 import partition_problem
 from ultracluster.rules import TOKEN, Message
 
-_ARN = re.compile(
-    r"arn:aws[a-z-]*:(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>\d{12}):(?P<rest>.+)", re.ASCII
-)
+_ARN = r"arn:aws[a-z-]*:(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>\d{12}):(?P<rest>.+)"
 # Ids by their prefix, each with what AWS's API accepts after it.
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html: 17 hexadecimal digits, and 8 for old resources.
 # https://docs.aws.amazon.com/fsx/latest/APIReference/API_Volume.html: 17 digits.
@@ -25,15 +23,13 @@ _IDS: Mapping[str, tuple[str, str]] = {
 
 
 #: A host name or an IPv4 address, as they are before the colon of a device.
-NFS_SERVER = re.compile(
-    r"(?=.{1,180}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*"
-)
+NFS_SERVER = r"(?=.{1,180}$)[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*"
 #: A path on an NFS server, as it is after the colon of a device.
-NFS_EXPORT = re.compile(r"(?=.{1,120}$)(/[A-Za-z0-9_][A-Za-z0-9._-]*)+|/")
+NFS_EXPORT = r"(?=.{1,120}$)(/[A-Za-z0-9_][A-Za-z0-9._-]*)+|/"
 #: A label of a domain name.
 DOMAIN = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 #: An address as people have them: RFC 5322 also allows quotes and comments, which mail servers may treat in any way.
-EMAIL = re.compile(rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({DOMAIN}\.)+{DOMAIN}", re.ASCII)
+EMAIL = rf"(?=.{{1,254}}$)[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.-]{{1,64}}@({DOMAIN}\.)+{DOMAIN}"
 
 
 # The CDK writes a token into a text as `${Token[...]}`; a list of unknown length is a list of one `#{Token[...]}`.
@@ -94,7 +90,7 @@ def arn_problem(what: str, arn: str, form: str) -> Iterator[str]:
     """
     if not known(arn):
         return
-    match = _ARN.fullmatch(arn)
+    match = re.fullmatch(_ARN, arn, re.ASCII)
     _, _, service, _, _, rest = form.split(":", 5)
     kind = rest.partition("/")[0] + "/" if "/" in rest else ""
     if match is None or match["service"] != service or not match["rest"].startswith(kind):

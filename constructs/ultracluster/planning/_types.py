@@ -38,9 +38,9 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHOWN = 60
 #: Halves of characters, which UTF-8 cannot encode.
-_HALF = re.compile("[\\ud800-\\udfff]")
+_HALF = "[\\ud800-\\udfff]"
 #: Characters that no name, id, path or description of AWS may have.
-_CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
+_CONTROL = "[\\x00-\\x1f\\x7f]"
 #: Arguments with texts of several lines.
 _LINES = frozenset({"alert_manager", "configuration", "query", "script", "text", "user_data"})
 _EXPECTED = {
@@ -90,7 +90,7 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
     # A model of pydantic for each constructor took 2 % of a synthesis (2026-11-27), and only errors need one.
     if not all(name in hints and _fits(hints[name], value) for name, value in given.items()):
         messages += _pydantic_errors(owner, given)
-    texts = {name: value for name, value in values.items() if isinstance(value, str) and _HALF.search(value)}
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and re.search(_HALF, value)}
     messages += [f"{name} must be text of UTF-8, got {shown(value)}" for name, value in texts.items()]
     return messages or [error for name, value in values.items() for error in _field_errors(name, value)]
 
@@ -118,7 +118,7 @@ def _fits(hint: Any, value: object) -> bool:
     if hint is Any or origin in (Union, UnionType):
         return hint is Any or any(_fits(part, value) for part in parts)
     if hint is str or origin is Literal:
-        return type(value) is str and (value.isascii() or not _HALF.search(value))
+        return type(value) is str and (value.isascii() or not re.search(_HALF, value))
     if origin is Sequence or (origin is tuple and parts[-1:] == (...,)):
         kinds = (list, tuple) if origin is Sequence else (tuple,)
         return type(value) in kinds and all(_fits(parts[0], each) for each in cast(Sequence[object], value))
@@ -214,7 +214,7 @@ def _text_errors(signature: inspect.Signature, given: Mapping[str, object]) -> l
                 continue
             if not text.strip():
                 errors.append(f"{place} must have at least one character that is not a space, got {shown(text)}")
-            elif name not in _LINES and _CONTROL.search(text):
+            elif name not in _LINES and re.search(_CONTROL, text):
                 errors.append(f"{place} must be one line without control characters, got {shown(text)}")
     return errors
 

@@ -17,7 +17,7 @@ _GROUP_PRICE = warning(
 _FUTURE_DATED = warning("future-dated-type", "EC2 sells no future-dated reservation of the type.")
 # "C, M, R, I, T, and G instance families only": InstanceType of
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html (read 2026-11-27)
-_FUTURE_DATED_TYPES = re.compile(r"([cmritg]|gr|i[ms])\d", re.ASCII)
+_FUTURE_DATED_TYPES = r"([cmritg]|gr|i[ms])\d"
 
 
 def warn_times(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
@@ -53,7 +53,7 @@ def warn_times(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
         for group in groups
         if isinstance(group.capacity, TargetedReservation)
         and group.capacity.starts is not None
-        and not _FUTURE_DATED_TYPES.match(group.instance_type.name)
+        and not re.match(_FUTURE_DATED_TYPES, group.instance_type.name, re.ASCII)
     ]
     if later:
         types = listed(group.instance_type.name for group in later)

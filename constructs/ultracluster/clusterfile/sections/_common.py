@@ -49,9 +49,9 @@ Flag = Annotated[bool, Word(w.flag, type="boolean")]
 
 ORCHESTRATORS = ("slurm", "kubernetes", "hyperpod-slurm", "hyperpod-kubernetes")
 REGION = re.compile(r"[a-z]{2}(-[a-z]+){1,2}-\d")
-_ZONE_NAME = re.compile(r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])")
-_ACCOUNT = re.compile(r"\d{12}", re.ASCII)
-_SETTING = re.compile(r"[A-Za-z][A-Za-z0-9]{1,60}", re.ASCII)
+_ZONE_NAME = r"(?P<region>[a-z]{2}(-[a-z]+){1,2}-\d)([a-z]|-[a-z]{3}-\d[a-z])"
+_ACCOUNT = r"\d{12}"
+_SETTING = r"[A-Za-z][A-Za-z0-9]{1,60}"
 _TAG_NAME = re.compile(r"[\w .:/=+\-@]{1,128}")
 _TAG_VALUE = re.compile(r"[\w .:/=+\-@]{0,256}")
 
@@ -61,7 +61,7 @@ def region(value: object) -> str:
     result = w.text(value, "a Region, such as us-east-2")
     if REGION.fullmatch(result):
         return result
-    zone = _ZONE_NAME.fullmatch(result)
+    zone = re.fullmatch(_ZONE_NAME, result)
     if zone:
         raise ValueError(f"must be a Region, got the name of a zone, {shown(result)}; write region: {zone['region']}")
     if inside := region_of_zone(result):
@@ -77,7 +77,7 @@ def zone_id(value: object) -> str:
     result = w.text(value, "the id of a zone, such as use2-az1")
     if ZONE_ID.fullmatch(result):
         return result
-    named = _ZONE_NAME.fullmatch(result)
+    named = re.fullmatch(_ZONE_NAME, result)
     where = named["region"] if named else "REGION"
     find = (
         f"find it with: aws ec2 describe-availability-zones --region {where} "
@@ -94,7 +94,7 @@ def zone_id(value: object) -> str:
 def _account(value: object) -> str:
     """Parse an account of 12 digits, whose leading zeros YAML may have dropped."""
     digits = getattr(value, "text", None) if isinstance(value, int) else value
-    if isinstance(digits, str) and _ACCOUNT.fullmatch(digits):
+    if isinstance(digits, str) and re.fullmatch(_ACCOUNT, digits, re.ASCII):
         if isinstance(value, str) or not digits.startswith("0"):
             return digits
         raise ValueError(f'must be in quotes, for YAML drops the leading zero of {digits}; write account: "{digits}"')

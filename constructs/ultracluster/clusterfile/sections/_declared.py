@@ -1,5 +1,6 @@
 """The section `types`: instance types that are not in this release."""
 
+import re
 from dataclasses import replace
 from typing import Annotated, Any, get_args
 
@@ -37,7 +38,7 @@ def _type_name(value: object) -> str:
     name = str(value)
     if name in INSTANCE_TYPES:
         raise ValueError(f"{name} is a type of the catalogue already; name yours otherwise, or remove it")
-    if INSTANCE_TYPE.fullmatch(name) and not name.startswith("u-"):
+    if re.fullmatch(INSTANCE_TYPE, name) and not name.startswith("u-"):
         return name
     raise ValueError(f"must be an instance type, such as p6e-gb300.36xlarge, got {shown(name)}")
 

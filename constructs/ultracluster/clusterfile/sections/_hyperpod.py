@@ -1,6 +1,5 @@
 """The section `hyperpod`: SageMaker HyperPod, beside Slurm or Kubernetes."""
 
-import re
 from typing import Annotated
 
 from pydantic import Field
@@ -12,16 +11,16 @@ from ultracluster.clusterfile.sections._nodes import InstanceTypeName
 from ultracluster.clusterfile.sections._section import Section
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html (read 2026-11-23)
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", re.ASCII)
-_HOST = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?", re.ASCII)
-_SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+", re.ASCII)
+_BUCKET = r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]"
+_HOST = r"[a-zA-Z0-9]([a-zA-Z0-9.-]{0,253}[a-zA-Z0-9])?"
+_SECRET = r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+"
 _MEMORY = hyperpod_kubernetes.CHECKPOINT_MEMORY
-BucketName = Annotated[str, w.pattern(_BUCKET.pattern, "the name of a bucket, without dots", "sagemaker-llama-scripts")]
-Host = Annotated[str, w.pattern(_HOST.pattern, "a host name", "slurm.cluster-abc.us-east-2.rds.amazonaws.com")]
+BucketName = Annotated[str, w.pattern(_BUCKET, "the name of a bucket, without dots", "sagemaker-llama-scripts")]
+Host = Annotated[str, w.pattern(_HOST, "a host name", "slurm.cluster-abc.us-east-2.rds.amazonaws.com")]
 SecretArn = Annotated[
     str,
     w.pattern(
-        _SECRET.pattern,
+        _SECRET,
         "the ARN of a secret",
         "arn:aws:secretsmanager:us-east-2:123456789012:secret:slurm-AbCdEf",
     ),

@@ -1,6 +1,5 @@
 """The section `kubernetes`."""
 
-import re
 from ipaddress import IPv4Network
 from typing import Annotated, Literal, get_args
 
@@ -27,13 +26,13 @@ EfaDevices = Literal["device-plugin", "dranet"]
 GpuDevices = Literal["device-plugin", "gpu-operator", "dra-driver"]
 PlatformInstaller = Literal["admin-host", "code-build", "argo-cd", "none"]
 
-_ADD_ON = re.compile(r"[a-z0-9][a-z0-9_-]{1,98}", re.ASCII)
+_ADD_ON = r"[a-z0-9][a-z0-9_-]{1,98}"
 # Numbers have no zeros before them, and Helm takes no version that has: https://semver.org (read 2026-11-21)
 _NUMBERS = r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}"
 _WORDS = r"[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*"
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-add-ons.html (read 2026-11-21)
-_ADD_ON_VERSION = re.compile(rf"v{_NUMBERS}-eksbuild\.[1-9]\d{{0,8}}|default", re.ASCII)
-_CHART_VERSION = re.compile(rf"v?{_NUMBERS}(-{_WORDS})?(\+{_WORDS})?", re.ASCII)
+_ADD_ON_VERSION = rf"v{_NUMBERS}-eksbuild\.[1-9]\d{{0,8}}|default"
+_CHART_VERSION = rf"v?{_NUMBERS}(-{_WORDS})?(\+{_WORDS})?"
 
 
 def _anywhere(value: object) -> PublicAccess:

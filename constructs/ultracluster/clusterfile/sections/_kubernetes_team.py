@@ -1,6 +1,5 @@
 """The teams of the section `kubernetes`."""
 
-import re
 from typing import Annotated
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from ultracluster.clusterfile.sections._nodes import NodeGroupName
 from ultracluster.clusterfile.sections._section import Section
 
 #: Name of an object. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (read 2026-11-21)
-DNS_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
+DNS_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 Principal = Annotated[
     str,
     w.arn(

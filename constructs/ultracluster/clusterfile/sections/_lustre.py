@@ -1,6 +1,5 @@
 """The section `storage.lustre`."""
 
-import re
 from typing import Annotated, get_args
 
 from pydantic import Field
@@ -25,7 +24,7 @@ from ultracluster.planning.lustre import (
 # USER_PROVISIONED is what a size means.
 _READ_CACHES = tuple(mode for mode in lustre_intelligent_tiering.READ_CACHE_MODES if mode != "USER_PROVISIONED")
 # Every path of a mount, and the whole file system.
-_LINK_PATH = re.compile(f"{paths.MOUNT.pattern}|/", re.ASCII)
+_LINK_PATH = f"{paths.MOUNT.pattern}|/"
 
 
 def _read_cache(value: object) -> q.Size | str:

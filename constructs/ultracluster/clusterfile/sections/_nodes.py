@@ -24,12 +24,12 @@ from ultracluster.planning.capacity import OnDemand
 #: Names of groups that the cluster makes itself: login nodes of Slurm, system nodes of Kubernetes.
 RESERVED_NODE_GROUPS = ("login", "system")
 NODE_GROUP = re.compile(r"[a-z][a-z0-9-]{2,24}")
-INSTANCE_TYPE = re.compile(r"[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}|u-[a-z0-9-]{1,30}", re.ASCII)
+INSTANCE_TYPE = r"[a-z][a-z0-9-]{0,30}\.[a-z0-9-]{1,20}|u-[a-z0-9-]{1,30}"
 # What Kubernetes takes as name and value of a label, and Slurm, joined by a hyphen, as a feature.
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ (read 2026-11-21)
 # Without hyphens, so that NAME-VALUE means one label; `u` is what UltraServers begin with.
-_LABEL_NAME = re.compile(r"(?!u$)[A-Za-z][A-Za-z0-9_.]{0,61}", re.ASCII)
-_LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", re.ASCII)
+_LABEL_NAME = r"(?!u$)[A-Za-z][A-Za-z0-9_.]{0,61}"
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 # A name of 63 characters, or one behind a domain, 253 in all:
 # https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html (read 2026-11-21)
 _TAINT_KEY = re.compile(
@@ -64,7 +64,7 @@ def instance_type_name(value: object) -> str:
     """Parse the name of a type or of an UltraServer; whether it is known is for the rules."""
     what = "an instance type, such as p5en.48xlarge"
     name = w.text(value, what)
-    if INSTANCE_TYPE.fullmatch(name):
+    if re.fullmatch(INSTANCE_TYPE, name):
         return name
     raise ValueError(f"must be {what}, got {shown(name)}; {w.did_you_mean(name, INSTANCE_TYPES)}".rstrip("; "))
 
@@ -106,7 +106,7 @@ InstanceTypeName = Annotated[
         instance_type_name,
         anyOf=[
             {"enum": [*INSTANCE_TYPES, *ULTRASERVERS]},
-            {"type": "string", "pattern": f"^({INSTANCE_TYPE.pattern})$"},
+            {"type": "string", "pattern": f"^({INSTANCE_TYPE})$"},
         ],
         example="p5en.48xlarge",
     ),

@@ -1,6 +1,5 @@
 """The placement group of nodes."""
 
-import re
 from typing import Annotated
 
 from pydantic import Field
@@ -16,7 +15,7 @@ _WORDS: dict[str, PlacementOption] = {"auto": "auto", **_STRATEGIES, "none": Non
 _FORMS = f"{', '.join(_WORDS)}, or the name of an existing group as {{name: NAME}}"
 # Up to 255 ASCII characters: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreatePlacementGroup.html
 # (read 2026-11-21); ours is what needs no quotes anywhere.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,254}", re.ASCII)
+_NAME = r"[A-Za-z0-9][A-Za-z0-9 ._/-]{0,254}"
 PlacementGroupName = Annotated[str, w.pattern(_NAME, "the name of a placement group", "training")]
 
 

@@ -20,10 +20,10 @@ _ImdsUsers = Literal["root", "all"]
 ANYWHERE = "anywhere"
 # "Up to 255 ASCII characters": https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateKeyPair.html (read
 # 2026-11-21); ours need no quotes.
-_KEY_PAIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,254}", re.ASCII)
+_KEY_PAIR = r"[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,254}"
 # Slurm keeps names in lower case; directories have dots in them.
-_MEMBER = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,63}", re.ASCII)
-_WEIGHT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_/:.-]{0,60}", re.ASCII)
+_MEMBER = r"[a-z0-9_][a-z0-9_.-]{0,63}"
+_WEIGHT_NAME = r"[A-Za-z][A-Za-z0-9_/:.-]{0,60}"
 _GRES_ATTRIBUTE = re.compile(r"[A-Za-z]{1,30}", re.ASCII)
 # slurm.conf keeps it in 16 bits, and the last is its "no value": https://slurm.schedmd.com/slurm.conf.html (read
 # 2026-11-21)
@@ -38,7 +38,7 @@ def _ssh_key(value: object) -> str:
     key = w.text(value, "a public key").strip()
     if "PRIVATE" in key:
         raise ValueError("is a private key, which must be kept to yourself: make a new one, and give its .pub file")
-    if SSH_KEY.fullmatch(key):
+    if re.fullmatch(SSH_KEY, key, re.ASCII):
         return key
     raise ValueError(f"must be a public key on one line, such as ssh-ed25519 AAAA... me@home, got {shown(key)}")
 

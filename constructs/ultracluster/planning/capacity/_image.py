@@ -8,18 +8,18 @@ from ultracluster.catalogue.storage import lustre_kernels
 from ultracluster.planning import check_fields
 from ultracluster.planning.capacity._reservation_ids import is_token
 
-_AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")
+_AMI = r"ami-([0-9a-f]{8}|[0-9a-f]{17})"
 # EC2 and Auto Scaling groups resolve such an id when an instance starts; AWS PCS takes none.
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/using-systems-manager-parameters.html (read 2026-11-27)
 _AT_LAUNCH = "resolve:ssm:"
-_PARAMETER = re.compile(r"(/[A-Za-z0-9_.-]{1,200}){1,15}", re.ASCII)
+_PARAMETER = r"(/[A-Za-z0-9_.-]{1,200}){1,15}"
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSServiceRoleForImageBuilder.html: version 27 (read
 # 2026-11-28)
 _READ_BY_IMAGE_BUILDER = ("/aws/service/", "/imagebuilder/")
 #: A version of software, such as `1.44.0` or `2.26.2-1`.
 VERSION = re.compile(r"\d+(\.\d+)*(-\d+)?", re.ASCII)
 #: A kernel of AWS's for Ubuntu, such as `7.0.0-1014-aws`.
-KERNEL = re.compile(r"(\d+\.\d+\.\d+)-(\d+)(-aws)?", re.ASCII)
+KERNEL = r"(\d+\.\d+\.\d+)-(\d+)(-aws)?"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,9 +61,9 @@ class Image:
                 f"than its group; use Image(parameter={name[:80]!r}), or ec2.MachineImage.from_ssm_parameter, which "
                 "each deployment resolves"
             )
-        elif self.id is not None and not is_token(self.id) and not _AMI.fullmatch(self.id):
+        elif self.id is not None and not is_token(self.id) and not re.fullmatch(_AMI, self.id):
             problems.append(f"the id of an image is ami- and 17 hexadecimal digits, got {self.id[:80]!r}")
-        if self.parameter is not None and not _PARAMETER.fullmatch(self.parameter):
+        if self.parameter is not None and not re.fullmatch(_PARAMETER, self.parameter):
             problems.append(
                 "a parameter's name begins with / and has letters, digits and _.- between slashes, as in "
                 f"/team/images/pcs, got {self.parameter[:80]!r}"
@@ -71,7 +71,7 @@ class Image:
         for what, version in (("driver", self.driver), ("cuda", self.cuda), ("efa_installer", self.efa_installer)):
             if version is not None and not VERSION.fullmatch(version):
                 problems.append(f"{what} must be a version such as 1.44.0, got {version[:40]!r}")
-        if self.kernel is not None and not KERNEL.fullmatch(self.kernel):
+        if self.kernel is not None and not re.fullmatch(KERNEL, self.kernel, re.ASCII):
             problems.append(f"kernel must be one such as 7.0.0-1014-aws, got {self.kernel[:40]!r}")
         named = architecture_of(self.parameter or "")
         if named and self.architecture and named != self.architecture:
@@ -110,7 +110,7 @@ def built_image_parameter(cluster: str, architecture: Architecture) -> str:
 def check_parent(parent: Image, record: InstanceType) -> list[str]:
     """Return reasons why an image for a type cannot be built from a parent; empty if none is known."""
     problems = [*check_image(parent, record), *check_parent_name(parent)]
-    kernel = KERNEL.fullmatch(parent.kernel or "")
+    kernel = re.fullmatch(KERNEL, parent.kernel or "", re.ASCII)
     if kernel is None:
         return problems
     first, last = lustre_kernels.KERNELS.get(kernel[1], (0, -1))

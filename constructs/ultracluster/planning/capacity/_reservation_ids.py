@@ -5,29 +5,27 @@ from datetime import datetime
 
 from ultracluster.planning import known
 
-_RESERVATION_ID = re.compile(r"cr-[0-9a-f]{17}")
-_GROUP_ARN = re.compile(
-    r"arn:aws[a-z-]*:resource-groups:[a-z]{2}(-[a-z]+)+-\d:\d{12}:group/[\w.-]+(/[\w-]+)?", re.ASCII
-)
-_PLAN_ARN = re.compile(r"arn:aws[a-z-]*:sagemaker:[a-z]{2}(-[a-z]+)+-\d:\d{12}:training-plan/[\w.-]+", re.ASCII)
+_RESERVATION_ID = r"cr-[0-9a-f]{17}"
+_GROUP_ARN = r"arn:aws[a-z-]*:resource-groups:[a-z]{2}(-[a-z]+)+-\d:\d{12}:group/[\w.-]+(/[\w-]+)?"
+_PLAN_ARN = r"arn:aws[a-z-]*:sagemaker:[a-z]{2}(-[a-z]+)+-\d:\d{12}:training-plan/[\w.-]+"
 
 
 def check_reservation_id(text: str) -> list[str]:
     """Return the errors of an id of a Capacity Reservation."""
     form = "a reservation's id is cr- and 17 hexadecimal digits, as in cr-0123456789abcdef0"
-    return [] if _RESERVATION_ID.fullmatch(text) else [f"{form}, got {text[:80]!r}"]
+    return [] if re.fullmatch(_RESERVATION_ID, text) else [f"{form}, got {text[:80]!r}"]
 
 
 def check_group_arn(text: str) -> list[str]:
     """Return the errors of the ARN of a group of reservations."""
     form = "a group of reservations is a resource group: arn:aws:resource-groups:REGION:ACCOUNT:group/NAME"
-    return [] if _GROUP_ARN.fullmatch(text) else [f"{form}, got {text[:120]!r}"]
+    return [] if re.fullmatch(_GROUP_ARN, text, re.ASCII) else [f"{form}, got {text[:120]!r}"]
 
 
 def check_training_plan_arn(text: str) -> list[str]:
     """Return the errors of the ARN of a training plan."""
     form = "a training plan is arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
-    return [] if _PLAN_ARN.fullmatch(text) else [f"{form}, got {text[:120]!r}"]
+    return [] if re.fullmatch(_PLAN_ARN, text, re.ASCII) else [f"{form}, got {text[:120]!r}"]
 
 
 def is_token(text: str) -> bool:

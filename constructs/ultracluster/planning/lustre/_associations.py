@@ -35,7 +35,7 @@ ASSOCIATION_FILE_SYSTEM = error(
 ASSOCIATION_LIMIT = error("association-limit", "A file system supports 8 data repository associations.")
 ASSOCIATION_OVERLAP = error("association-overlap", "Two associations must not share a directory or a part of a bucket.")
 
-_UNPRINTABLE = re.compile("[\x00\x85\u2028\u2029\r\n]")
+_UNPRINTABLE = "[\x00\x85\u2028\u2029\r\n]"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,7 +193,7 @@ def path_problems(path: str) -> list[str]:
     if not path.startswith("/"):
         return [f"a path on the file system starts with a slash: /{path}"]
     problems = []
-    if len(path) > facts.LONGEST_PATH or _UNPRINTABLE.search(path):
+    if len(path) > facts.LONGEST_PATH or re.search(_UNPRINTABLE, path):
         problems.append(f"a path has at most {facts.LONGEST_PATH:,} characters, and no line breaks among them")
     if "//" in path or {".", ".."} & set(path.split("/")):
         problems.append("a path has no empty parts, and no . or .. among them")
@@ -226,7 +226,7 @@ def _repository_problems(association: Association) -> Iterator[str]:
         return
     if not is_token(association.bucket):
         yield from bucket_problems(association.bucket)
-    if len(association.repository) > facts.LONGEST_REPOSITORY or _UNPRINTABLE.search(association.repository):
+    if len(association.repository) > facts.LONGEST_REPOSITORY or re.search(_UNPRINTABLE, association.repository):
         yield f"a repository has at most {facts.LONGEST_REPOSITORY:,} characters, and no line breaks among them"
     rest = association.repository.removeprefix("s3://").partition("/")[2]
     if {"", ".", ".."} & set(rest.removesuffix("/").split("/") if rest else []):

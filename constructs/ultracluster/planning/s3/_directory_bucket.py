@@ -16,7 +16,7 @@ _UNKNOWN_ZONE = warning("express-zone-unknown", "The zone is not known to have S
 _OTHER_ZONE = warning("express-other-zone", "The directory bucket is in another zone than the nodes.")
 
 _LONGEST = 63
-_BASE = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_BASE = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _RESERVED = ("xn--", "sthree-", "amzn-s3-demo-")
 
 
@@ -50,7 +50,7 @@ def check_directory_bucket(
                 f"a name has at most {_LONGEST} characters, suffix included, got {len(name)}: {name}; "
                 f"shorten it by {len(name) - _LONGEST}"
             )
-        if not _BASE.fullmatch(base) or base.startswith(_RESERVED):
+        if not re.fullmatch(_BASE, base) or base.startswith(_RESERVED):
             problems.append(
                 f"a name consists of lower-case letters, digits and hyphens, has no hyphen at its ends, "
                 f"and does not start with {', '.join(_RESERVED)}, got {base!r}; the suffix {name[len(base) :]} is added"

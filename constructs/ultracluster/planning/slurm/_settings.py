@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ultracluster.catalogue.schedulers import GRES_ATTRIBUTES, NOT_TAKEN, SETTINGS, Place
 from ultracluster.rules import nearest
 
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_NUMBER = r"\d{1,9}"
 # Nearer than this, an unknown name is a known one misspelt; farther, it may be one that PCS has taken since.
 _NEAR = 0.8
 #: What makes the controller's own metrics: https://docs.aws.amazon.com/pcs/latest/userguide/slurm-metrics.html (read
@@ -144,7 +144,7 @@ def _beside(entry: str, records: Sequence[Mapping[str, str]]) -> Iterator[str]:
     if kind is not None and name == "gpu" and types and kind not in types:
         yield f"Gres has GPUs of the type {kind[:60]!r}, and the record of gres has {', '.join(sorted(types))}"
     counts = [_devices(record) for record in records]
-    requested = next((int(word) for word in parts if _NUMBER.fullmatch(word)), 1)
+    requested = next((int(word) for word in parts if re.fullmatch(_NUMBER, word, re.ASCII)), 1)
     # PCS counts neither what Slurm finds by itself nor what is shared.
     if name not in ("mps", "shard") and None not in counts and requested > (there := sum(filter(None, counts))):
         yield f"Gres has {requested} of {name}, and the records of gres have {there}"
@@ -155,7 +155,7 @@ def _devices(record: Mapping[str, str]) -> int | None:
     if "AutoDetect" in record:
         return None
     if "Count" in record:
-        return int(record["Count"]) if _NUMBER.fullmatch(record["Count"]) else None
+        return int(record["Count"]) if re.fullmatch(_NUMBER, record["Count"], re.ASCII) else None
     files = re.fullmatch(r"[^\[\],]+(?:\[(\d{1,4})-(\d{1,4})\])?", record.get("File", ""), re.ASCII)
     if files is None:
         return None if record.keys() & {"File", "MultipleFiles"} else 1
