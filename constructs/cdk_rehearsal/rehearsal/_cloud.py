@@ -3,7 +3,7 @@
 import logging
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cache
 from importlib.util import find_spec
 from socket import create_server
 from threading import Lock, Thread
@@ -160,7 +160,7 @@ class LocalCloud:
         """Return a boto3 client of the local cloud."""
         from botocore.config import Config
 
-        return self._session.client(
+        return _session().client(
             service,
             endpoint_url=self.endpoint,
             region_name=region,
@@ -170,15 +170,16 @@ class LocalCloud:
             config=Config(read_timeout=600, retries={"total_max_attempts": 1}),
         )
 
-    @cached_property
-    def _session(self) -> Any:
-        """Session without the user's profile, which may not exist, and without files."""
-        import boto3
-        from botocore.session import Session
-
-        nothing = {"profile": None, "config_file": os.devnull, "credentials_file": os.devnull}
-        core = Session(session_vars={name: (None, None, value, None) for name, value in nothing.items()})
-        return boto3.Session(botocore_session=core)
-
     def _stand_in_for_grafana(self, workspace: str) -> None:
         self.journal.stand_in(StandIn(kind="Grafana", name=workspace, value="content is kept, nothing is drawn"))
+
+
+@cache
+def _session() -> Any:
+    """Session without the user's profile, which may not exist, and without files. It keeps the models of services."""
+    import boto3
+    from botocore.session import Session
+
+    nothing = {"profile": None, "config_file": os.devnull, "credentials_file": os.devnull}
+    core = Session(session_vars={name: (None, None, value, None) for name, value in nothing.items()})
+    return boto3.Session(botocore_session=core)

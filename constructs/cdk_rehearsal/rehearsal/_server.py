@@ -10,6 +10,8 @@ from moto.core.config import default_user_config
 from moto.core.model_instances import reset_model_data
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.models import AWSManagedPolicy, IAMBackend, ManagedPolicy
+from moto.kms import models as kms_models
+from moto.kms.utils import AbstractPrivateKey, generate_private_key
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import BaseWSGIServer, make_server
 
@@ -46,6 +48,7 @@ def _reset() -> None:
     # Roles name AWS's own policies (AmazonSSMManagedInstanceCore, ...): moto loads them only when configured to.
     default_user_config["iam"]["load_aws_managed_policies"] = True
     IAMBackend._init_aws_policies = _policies_of_aws  # type: ignore[assignment, method-assign]
+    kms_models.generate_private_key = _private_key  # type: ignore[attr-defined]
 
 
 def _policies_of_aws(backend: IAMBackend) -> list[ManagedPolicy]:
@@ -57,3 +60,13 @@ def _policies_of_aws(backend: IAMBackend) -> list[ManagedPolicy]:
 @cache
 def _data_of_policies() -> dict[str, Any]:
     return dict(json.loads(aws_managed_policies_data))
+
+
+def _private_key(key_spec: str) -> AbstractPrivateKey:
+    """Return the private key of a KMS key. moto computes one for a symmetric key too, which has none."""
+    return _unused_key() if key_spec == "SYMMETRIC_DEFAULT" else generate_private_key(key_spec)
+
+
+@cache
+def _unused_key() -> AbstractPrivateKey:
+    return generate_private_key("RSA_2048")
