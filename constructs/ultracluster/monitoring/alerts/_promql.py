@@ -6,6 +6,7 @@ The tests compare it with promtool.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ultracluster.monitoring.alerts._strings import regex_problem, string_problem
 
@@ -44,6 +45,8 @@ class PromqlError(ValueError):
     """An expression that Prometheus rejects."""
 
 
+# Rules of clusters, and both sides of an update, have most expressions in common.
+@lru_cache(maxsize=4096)
 def check_promql(expression: str) -> frozenset[str]:
     """Check an expression of a rule, and return the names of the metrics that it reads.
 
