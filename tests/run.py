@@ -4,7 +4,7 @@ Three runs share the cores. The tests that start Slurm and Prometheus wait most 
 run at normal priority, two files at a time. The other tests and mypy take what is left, at the lowest priority, with a
 worker more than there are cores: with one for each, 1.3 of two cores were busy, for tests wait for programs too.
 
-Files of the other tests are in memory where that has room: on a disk, they take a tenth of the CPU time.
+Files of the tests are in memory where that has room: on a disk, they take a tenth of the CPU time.
 
 Each run ends with the files that take the most CPU time. The goal is six minutes on two quiet cores.
 """
@@ -45,20 +45,20 @@ def main() -> int:
         "mypy --strict": [*BEHIND, str(BIN / "mypy")],
     }  # fmt: skip
     with contextlib.ExitStack() as stack:
-        outputs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in beside]
-        started = [
-            subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-            for command, output in zip(beside.values(), outputs, strict=True)
-        ]
-        print("== pytest", flush=True)
-        workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
-        others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
         # What a test left running may still write there.
         files = tempfile.TemporaryDirectory(dir=MEMORY if room() else None, ignore_cleanup_errors=True)
         folder = stack.enter_context(files)
         # Tests act as other users too.
         Path(folder).chmod(0o755)
         environment = {**os.environ, "TMPDIR": folder}
+        outputs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in beside]
+        started = [
+            subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+            for command, output in zip(beside.values(), outputs, strict=True)
+        ]
+        print("== pytest", flush=True)
+        workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
+        others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
         codes = [subprocess.run(others, cwd=ROOT, env=environment).returncode, *(process.wait() for process in started)]
         for title, output in zip(beside, outputs, strict=True):
             print(f"== {title}", flush=True)

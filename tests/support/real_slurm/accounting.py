@@ -28,7 +28,8 @@ class RealAccounting:
 
     def _create_directory(self) -> None:
         # Short, for a socket's path has 107 characters.
-        self.directory = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
+        short = tempfile.gettempdir() if len(tempfile.gettempdir()) <= 24 else "/tmp"
+        self.directory = Path(tempfile.mkdtemp(prefix="slurm-", dir=short))
         self.munge_socket = self.directory / "munge" / "socket"
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "SBATCH"))},
