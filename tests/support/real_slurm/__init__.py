@@ -156,7 +156,10 @@ class RealSlurm(RealAccounting):
         self.until("all nodes are idle", lambda: self.states() == {"idle": len(self.nodes)})
 
     def _make(self, name: str, group: NodeGroup) -> GpuNode:
-        """The library's checks on a node; its scontrol, sinfo and squeue are real, and ask the real controller."""
+        """The library's checks on a node; its scontrol, sinfo and squeue are real, and ask the real controller.
+
+        So is its stat, which only each prolog runs here.
+        """
         efa = sum(item.kind != "interface" for item in group.interfaces)
         created = GpuNode(self.directory / "nodes" / name, name=name, instance_type=group.instance_type, efa=efa)
         created.says("hostname", socket.gethostname())
@@ -164,6 +167,8 @@ class RealSlurm(RealAccounting):
         scontrol.unlink()
         for program in ("scontrol", "sinfo", "squeue"):
             (scontrol.parent / program).symlink_to(str(shutil.which(program)))
+        (created.bin / "stat").unlink()
+        (created.bin / "stat").symlink_to(str(shutil.which("stat")))
         # The controller has one machine for all nodes and all checks, and takes longer than a script would wait for it.
         (created.bin / "timeout").unlink()
         (created.bin / "timeout").write_text(_NO_TIMEOUT)
