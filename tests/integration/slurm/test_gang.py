@@ -145,7 +145,7 @@ def gate(slurm: RealSlurm) -> Iterator[str]:
     path = slurm.directory / "gate"
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield f'echo "task $SLURM_PROCID"; flock --shared {path} true'
+        yield f"flock --shared {path} true"
 
 
 def all_wait(slurm: RealSlurm, job: str) -> None:
@@ -159,47 +159,34 @@ def all_released(slurm: RealSlurm, job: str, end: str) -> None:
     slurm.until(f"job {job} is {end}", lambda: state(slurm, job) in (end, ""))
     slurm.until("all nodes are free", lambda: slurm.states() == {"idle": NODES})
     slurm.until("accounting knows", lambda: accounted(slurm, job, "State")[-1][0].startswith(end))
-    assert accounted(slurm, job, "AllocNodes") == [(str(NODES),)]
-    assert f"gres/gpu={GPUS}" in accounted(slurm, job, "AllocTRES")[0][0]
+    assert accounted(slurm, job, "AllocNodes")[-1] == (str(NODES),)
+    assert f"gres/gpu={GPUS}" in accounted(slurm, job, "AllocTRES")[-1][0]
     for node in slurm.nodes:
         assert slurm.log_of(node)[-2:] == [f"prolog {job}", f"epilog {job}"]
 
 
-def test_all_64_are_released_when_the_job_succeeds(slurm: RealSlurm) -> None:
-    with gate(slurm) as wait:
-        gang = submit(slurm, wait)
-        all_wait(slurm, gang)
-    all_released(slurm, gang, "COMPLETED")
-    assert accounted(slurm, gang, "ExitCode") == [("0:0",)]
-    show(slurm, "the job has succeeded: all 64 are released", job=gang)
-
-
-def test_one_task_of_64_that_fails_ends_the_job_and_releases_all(slurm: RealSlurm) -> None:
-    with gate(slurm) as wait:
-        gang = submit(slurm, f'{wait}; if [ "$SLURM_PROCID" = 41 ]; then exit 3; fi; {LONG}')
-        all_wait(slurm, gang)
-    all_released(slurm, gang, "FAILED")
-    show(slurm, "one task of 64 has failed: the others were ended, all 64 are released", job=gang)
-
-
-def test_a_node_that_fails_its_prolog_is_drained_with_the_reason_and_the_job_waits_for_64_good_ones(
+def test_a_node_that_fails_its_prolog_is_drained_with_the_reason_and_the_job_waits_for_64_good_ones_and_succeeds(
     slurm: RealSlurm,
 ) -> None:
     # The first: before the job's script starts. One further down keeps the others for a minute.
     slurm.made["train-1"].gpus(7)
     slurm.made["train-1"].wait()
-    gang = submit(slurm, LONG)
-    slurm.until("the node is drained", lambda: slurm.states() == {"drained": 1, "idle": NODES - 1})
-    waits(slurm, gang)
-    show(slurm, "a node fails its prolog: it is drained, the job is back in the queue", job=gang)
-    reasons = slurm.run("sinfo", "--noheader", "--list-reasons", "--format=%E %N")
-    print(reasons)
-    assert reasons == "ultracluster: devices: 7 of 8 GPUs are there train-1"
-    assert slurm.mend("train-1") == "drain-on-failure: resumed train-1: all is well again\n"
-    slurm.until("the node is back", lambda: slurm.states() == {"idle": NODES})
-    slurm.start_now(gang)
-    runs_on_all(slurm, gang)
-    show(slurm, "the node is repaired: all 64 start", job=gang)
+    with gate(slurm) as wait:
+        gang = submit(slurm, f'echo "task $SLURM_PROCID"; {wait}')
+        slurm.until("the node is drained", lambda: slurm.states() == {"drained": 1, "idle": NODES - 1})
+        waits(slurm, gang)
+        show(slurm, "a node fails its prolog: it is drained, the job is back in the queue", job=gang)
+        reasons = slurm.run("sinfo", "--noheader", "--list-reasons", "--format=%E %N")
+        print(reasons)
+        assert reasons == "ultracluster: devices: 7 of 8 GPUs are there train-1"
+        assert slurm.mend("train-1") == "drain-on-failure: resumed train-1: all is well again\n"
+        slurm.until("the node is back", lambda: slurm.states() == {"idle": NODES})
+        slurm.start_now(gang)
+        all_wait(slurm, gang)
+        show(slurm, "the node is repaired: all 64 start", job=gang)
+    all_released(slurm, gang, "COMPLETED")
+    assert accounted(slurm, gang, "ExitCode")[-1] == ("0:0",)
+    show(slurm, "the job has succeeded: all 64 are released", job=gang)
     # Its drain counts for an hour, and later tests need the whole budget.
     slurm.run("scontrol", "update", "nodename=train-1", "comment=")
 
@@ -242,20 +229,27 @@ def test_bad_nodes_are_terminated_once_each_and_no_more_than_two(slurm: RealSlur
     slurm.reset(nodes)
 
 
-def test_before_its_time_is_up_the_job_is_asked_for_a_checkpoint_and_goes_on_from_it(slurm: RealSlurm) -> None:
-    gang = submit(
-        slurm, 'echo "task start ${SLURM_RESTART_COUNT:-0}"; until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 1; done'
-    )
-    runs_on_all(slurm, gang)
-    # What Slurm sends when the time is up, by --signal.
-    slurm.run("scancel", "--batch", "--signal=USR1", gang)
-    slurm.until("all nodes are free", lambda: slurm.states() == {"idle": NODES})
-    waits(slurm, gang)
-    assert tasks(slurm, gang) == ["task start 0"] * NODES
-    slurm.start_now(gang)
-    runs_on_all(slurm, gang)
-    slurm.until("all tasks wrote", lambda: tasks(slurm, gang) == ["task start 0"] * NODES + ["task start 1"] * NODES)
-    show(slurm, "checkpoint requested: the job goes on from it", job=gang)
+def test_before_its_time_is_up_the_job_is_asked_for_a_checkpoint_and_goes_on_until_one_task_of_64_fails(
+    slurm: RealSlurm,
+) -> None:
+    with gate(slurm) as wait:
+        first = 'until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 1; done'
+        second = f'{wait}; if [ "$SLURM_PROCID" = 41 ]; then exit 3; fi; {LONG}'
+        starts = "${SLURM_RESTART_COUNT:-0}"
+        gang = submit(slurm, f'echo "task start {starts}"; if [ {starts} = 0 ]; then {first}; else {second}; fi')
+        runs_on_all(slurm, gang)
+        # What Slurm sends when the time is up, by --signal.
+        slurm.run("scancel", "--batch", "--signal=USR1", gang)
+        slurm.until("all nodes are free", lambda: slurm.states() == {"idle": NODES})
+        waits(slurm, gang)
+        assert tasks(slurm, gang) == ["task start 0"] * NODES
+        slurm.start_now(gang)
+        runs_on_all(slurm, gang)
+        both = ["task start 0"] * NODES + ["task start 1"] * NODES
+        slurm.until("all tasks wrote", lambda: tasks(slurm, gang) == both)
+        show(slurm, "checkpoint requested: the job goes on from it", job=gang)
+    all_released(slurm, gang, "FAILED")
+    show(slurm, "one task of 64 has failed: the others were ended, all 64 are released", job=gang)
 
 
 # The last: Slurm needs more than a minute to clear up after it.
