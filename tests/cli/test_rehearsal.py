@@ -188,6 +188,13 @@ def test_nothing_of_the_users_aws_reaches_the_cli(monkeypatch: pytest.MonkeyPatc
     assert variables["AWS_EC2_METADATA_DISABLED"] == "true"
 
 
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_the_app_validates_its_templates_as_in_a_deployment(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDK_VALIDATION", value)
+    with LocalCloud() as cloud:
+        assert cloud.environment("us-east-2")["CDK_VALIDATION"] == value
+
+
 def test_requests_wait_for_a_local_cloud_that_starts_beside_other_work() -> None:
     with LocalCloud(wait=False) as cloud:
         assert cloud.client("sts", "us-east-2").get_caller_identity()["Account"] == "123456789012"

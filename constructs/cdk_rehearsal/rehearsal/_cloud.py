@@ -28,6 +28,8 @@ if find_spec("moto") is None:
 
 #: Account that credentials belong to by default.
 ACCOUNT = "123456789012"
+# With "false", an app does not validate its templates. It holds in a rehearsal as in a deployment.
+_VALIDATION = "CDK_VALIDATION"
 # moto keeps its state in the process: two local clouds there would be one.
 _ONLY_ONE = Lock()
 
@@ -142,7 +144,11 @@ class LocalCloud:
             region: Default region.
             account: Account whose credentials it holds.
         """
-        kept = {key: value for key, value in self._variables.items() if not key.startswith(("AWS_", "CDK_"))}
+        kept = {
+            key: value
+            for key, value in self._variables.items()
+            if key == _VALIDATION or not key.startswith(("AWS_", "CDK_"))
+        }
         return kept | {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": f"{KEY_PREFIX}{account}",
