@@ -32,9 +32,14 @@ def template(stack: cdk.Stack) -> Callable[[], assertions.Template]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _shared_templates(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
-    """Each template is synthesized once in a run: the workers of xdist have neighbouring directories."""
+    """Each template is synthesized once in a run."""
+    templates.share(_of_all_workers(tmp_path_factory, worker_id) / "templates")
+
+
+def _of_all_workers(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Directory of this run: the workers of xdist have neighbouring ones."""
     base = tmp_path_factory.getbasetemp()
-    templates.share((base if worker_id == "master" else base.parent) / "templates")
+    return base if worker_id == "master" else base.parent
 
 
 @pytest.fixture(scope="session")
@@ -45,9 +50,9 @@ def strict() -> Iterator[StrictProcess]:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Wheel:
-    """The wheel that users install."""
-    return build(tmp_path_factory.mktemp("wheel"))
+def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Wheel:
+    """The wheel that users install, built once in a run."""
+    return build(_of_all_workers(tmp_path_factory, worker_id) / "wheel")
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The wheel of this checkout: what users install."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -46,9 +47,14 @@ class Wheel:
 
 
 def build(directory: Path) -> Wheel:
-    """Build the wheel, and install it with pip. Its dependencies are those of this environment."""
-    (file,) = WheelBuilder(str(ROOT)).build(directory=str(directory))
+    """Build the wheel, and install it with pip, where no other process has. Its dependencies are those of this one."""
+    directory.mkdir(exist_ok=True)
     installed = directory / "installed"
-    pip = [sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--no-index", "--target", str(installed), file]
-    subprocess.run(pip, check=True)
-    return Wheel(file=Path(file), installed=installed)
+    with (directory / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not installed.exists():
+            (file,) = WheelBuilder(str(ROOT)).build(directory=str(directory))
+            pip = [sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--no-index", "--target", str(installed)]
+            subprocess.run([*pip, file], check=True)
+    (wheel,) = directory.glob("*.whl")
+    return Wheel(file=wheel, installed=installed)
