@@ -22,8 +22,8 @@ DOCKER = "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n"
 class Builder:
     """buildah in a directory, without the registries and the storage of this machine."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory, self.registry = directory, Registry(directory)
+    def __init__(self, directory: Path, registry: Registry) -> None:
+        self.directory, self.registry = directory, registry
         (directory / "bin").mkdir()
         (directory / "bin/docker").write_text(DOCKER)
         (directory / "bin/docker").chmod(0o755)
@@ -59,9 +59,12 @@ class Builder:
 
 @pytest.fixture(scope="module")
 def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
-    result = Builder(tmp_path_factory.mktemp("builder"))
-    yield result
-    result.registry.close()
+    directory = tmp_path_factory.mktemp("builder")
+    registry = Registry(directory)
+    try:
+        yield Builder(directory, registry)
+    finally:
+        registry.close()
 
 
 def test_a_builder_makes_the_image_once_and_the_registry_has_it(
