@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -145,8 +146,10 @@ def test_a_session_goes_on_after_its_connection_is_cut(service: Service) -> None
         threading.Thread(target=ssm.serve_forever, daemon=True).start()
         service.cut = {0, 50, 150}
         with Tunnel(service, ssm.server_port) as tunnel:
-            data = os.urandom(200_000)
+            data, begun = os.urandom(200_000), time.monotonic()
             assert tunnel.post(data) == hashlib.sha256(data).hexdigest()
+            # One by one, the 150 messages of a lost connection would take 15 seconds.
+            assert time.monotonic() - begun < 12
             assert tunnel.get() == CONTENT
         ssm.shutdown()
     assert (service.opened, service.refused) == (4, [])

@@ -209,12 +209,14 @@ class Service:
         if number in self.lose:
             self.lose.remove(number)
             return
+        if number < self.expected:
+            # It acknowledges no message twice: handleStreamDataMessage in agent/session/datachannel/datachannel.go.
+            return
         text = str(uuid.UUID(bytes=id[8:] + id[:8]))
         known = {"AcknowledgedMessageType": kind, "AcknowledgedMessageId": text}
         known_number = {"AcknowledgedMessageSequenceNumber": number, "IsSequentialMessage": True}
         self._post(self._message("acknowledge", 0, 0, json.dumps(known | known_number).encode(), 3))
-        if number >= self.expected:
-            self.early[number] = (payload_type, payload)
+        self.early[number] = (payload_type, payload)
         while self.expected in self.early:
             current, self.expected = self.expected, self.expected + 1
             await self._use(*self.early.pop(current))
