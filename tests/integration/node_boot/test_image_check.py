@@ -38,11 +38,14 @@ def test_an_image_that_has_all_passes(image: Machine) -> None:
 
 
 def test_a_driver_that_is_too_new_for_efa_fails_and_an_older_one_needs_its_parameter(image: Machine) -> None:
+    alone = re.sub(r'^(?:if .*)?check "(?!NVIDIA driver).*\n', "", SCRIPT, flags=re.MULTILINE)
+    assert len(re.findall('^check "', alone, re.MULTILINE)) == 1
+    image.write("/driver-check.sh", alone)
     failed = ["FAILED: NVIDIA driver 580 or newer, for this kernel"]
-    assert check(image, DRIVER_BELOW="580") == (1, failed)
-    assert check(image, DRIVER_BELOW="595") == (1, failed)
+    assert check(image, "/driver-check.sh", DRIVER_BELOW="595") == (1, failed)
     image.write("/etc/modprobe.d/gpudirect.conf", "options nvidia NVreg_GrdmaPciTopoCheckOverride=1\n")
-    assert check(image, DRIVER_BELOW="595") == (0, [])
+    assert check(image, "/driver-check.sh", DRIVER_BELOW="595") == (0, [])
+    assert check(image, "/driver-check.sh", DRIVER_BELOW="580") == (1, failed)
 
 
 #: Programs that are there and print a version, and do not do their work; what each is broken like.
