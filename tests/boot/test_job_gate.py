@@ -19,9 +19,9 @@ NVIDIA_SMI = """\
 #!/bin/bash
 if [ "$1" != --query ]; then printf '%s\\n' 0 1 2 3; exit; fi
 name=${SLURMD_NODENAME:0:1}
-name=$(tr A-H a-g0 <<<"$name")
+case $name in H) name=0 clique=0 ;; *) name=${name,,} clique=32766 ;; esac
 printf '    Fabric\\n        State                             : Completed\\n'
-printf '        CliqueId                          : %s\\n' "$([ "$name" = 0 ] && echo 0 || echo 32766)"
+printf '        CliqueId                          : %s\\n' "$clique"
 printf '        ClusterUUID                       : 00000000-0000-0000-0000-00000000000%s\\n' "$name"
 """
 # Processes of a node, or the all-reduce of a pair.

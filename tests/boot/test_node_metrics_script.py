@@ -182,7 +182,7 @@ def of_job(node: Node, job: str, text: str, name: str = "train.prom") -> Path:
     return node.file(f"{JOBS}/{job}/{name}", text)
 
 
-def written(node: Node, prefix: str = "train_") -> list[str]:
+def written(node: Node, prefix: str | tuple[str, ...] = "train_") -> list[str]:
     assert node.run("node-metrics", *ARGUMENTS).returncode == 0
     text = node.read(f"{OUT}/ultracluster_node.prom")
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
@@ -199,6 +199,12 @@ def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node) -> None:
         'train_loss{job_id="7"} NaN',
         'train_lost_seconds_total{job_id="8",cause="startup"} 4.5e+2',
     ]
+
+
+def test_a_line_without_an_end_takes_none_of_the_next_file(node: Node) -> None:
+    of_job(node, "7", "train_step 1", "a.prom")
+    of_job(node, "7", "train_loss 2\n", "b.prom")
+    assert written(node) == ['train_step{job_id="7"} 1', 'train_loss{job_id="7"} 2']
 
 
 def test_the_metrics_of_a_server_get_the_id_of_its_job(node: Node) -> None:
@@ -258,8 +264,9 @@ def test_a_job_cannot_write_twice_or_without_end_or_through_a_link(node: Node) -
     secret = node.file("/root/secret", "train_loss 42\n")
     (path.parent / "link.prom").symlink_to(secret)
     os.mkfifo(path.parent / "pipe.prom")
-    assert written(node) == ['train_step{job_id="7"} 1']
-    assert len(written(node, "nccl_")) == 1999
+    first, *others = written(node, ("train_", "nccl_"))
+    assert first == 'train_step{job_id="7"} 1'
+    assert (len(others), {line.partition("_")[0] for line in others}) == (1999, {"nccl"})
 
 
 def test_no_two_samples_differ_in_the_order_of_labels_or_in_empty_ones(node: Node) -> None:

@@ -71,21 +71,23 @@ count() {
 
 # Set well to `yes` if no file has `failed`, and reason to those that had it twice.
 read_health() {
-    local file name times
+    local file name text times
     well=yes reason=""
     for file in "$health"/*; do
         [ -f "$file" ] || continue
-        name=${file##*/}
-        if grep -q '^failed' "$file"; then
+        name=${file##*/} text=""
+        IFS= read -r text 2>/dev/null <"$file" || true
+        if [[ $text == failed* ]]; then
             well=no
             times=$(($(count "$run/$name.times") + 1))
             printf '%s\n' "$times" >"$run/$name.times"
             # Slurm's reason is one line, and brackets are its own.
             if [ "$times" -ge 2 ] || [ "$name" = "$now" ]; then
-                reason+="${reason:+; }$name: $(sed -n '1s/^failed: *//p' "$file" | tr -d '"[]' | cut -c 1-160)"
+                text=${text//[]\"[]/} text=${text#failed:} text=${text#"${text%%[! ]*}"}
+                reason+="${reason:+; }$name: ${text::160}"
             fi
         else
-            rm -f "$run/$name.times"
+            [ ! -e "$run/$name.times" ] || rm "$run/$name.times"
         fi
     done
 }
@@ -104,7 +106,7 @@ is_new() {
 
 # Print who drained the node: none, library, flapping, other, or lost for a prolog that was lost, once.
 drained() {
-    if ! grep -qE ' State=[^ ]*[+]DRAIN([+*]| |$)' <<<"$shown"; then
+    if [[ ! $shown =~ \ State=[^[:space:]]*[+]DRAIN([+*]|\ |$) ]]; then
         echo none
     elif [[ $shown == *" Reason=$mark"* ]]; then
         echo library
@@ -120,8 +122,8 @@ drained() {
 # Set group, and comment, epoch and times to this node's last drain; note to what others wrote into the comment, which has
 # an end only where it is not on one line with the rest.
 read_comment() {
-    group=$(awk "$group_of"'{ print group_of($0) }' <<<"$shown")
-    comment=$(grep -oE '(^| )Comment=ultracluster:[0-9]+:[0-9]+' <<<"$shown" | cut -d = -f 2) || comment=""
+    group=$(awk "$group_of"'{ print group_of($0) }' <<<"$shown") comment=""
+    [[ ! $shown =~ \ Comment=(ultracluster:[0-9]+:[0-9]+) ]] || comment=${BASH_REMATCH[1]}
     IFS=: read -r _ epoch times <<<"$comment"
     epoch=${epoch:-0} times=${times:-0}
     note=$(query show node "$node" | sed -nE 's/^ *Comment=(ultracluster:[0-9]+:[0-9]+(:claim)?( |$))?//p') || note=""
@@ -182,7 +184,7 @@ read_mode() {
 write_metric() { metric "$1" || log "the metric cannot be written" >&2; }
 
 metric() {
-    mkdir -p "$metrics" || return 1
+    [ -d "$metrics" ] || mkdir -p "$metrics" || return 1
     printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="drain"} %s\n' ultracluster_health_breaker_open \
         "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
         ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_drain" || return 1
@@ -244,7 +246,7 @@ main() {
         2:--now) now=$2 ;;
         *) fail "takes --now NAME or nothing, got $*" ;;
     esac
-    mkdir -p "$run"
+    [ -d "$run" ] || mkdir -p "$run"
     # Others could hold a lock that they may read.
     exec 9>"$run/lock"
     chmod 600 "$run/lock"

@@ -184,7 +184,7 @@ check_fabric() {
 # NVRM: Xid (PCI:0000:b9:00): 79, pid=1234, name=python, GPU has fallen off the bus.
 check_xids() {
     local bus xid action
-    answered kernel "the kernel's log" || return 0
+    answered kernel "the kernel's log" && grep -q "NVRM: Xid" "$run/kernel.out" || return 0
     while read -r bus xid; do
         [[ " $xids " != *" $xid "* ]] || problem "XID $xid on GPU $bus"
     done < <(sed -nE 's/^.*NVRM: Xid \((PCI:)?([0-9a-fA-F:.]+)\): ([0-9]+).*/\2 \3/p' "$run/kernel.out" | sort -u)
@@ -279,7 +279,7 @@ main() {
     read_wanted
     began=$(uptime)
     # What dcgm-exporter reads, and does without for good when it is not there as it starts.
-    mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
+    [ -d "$run" ] && [ -d "$root/run/ultracluster/hpc-jobs" ] || mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
     # Several jobs may start on a node at once.
     # Others could hold a lock that they may read.
     exec 9>"$run/lock"

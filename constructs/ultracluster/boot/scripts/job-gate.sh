@@ -92,19 +92,26 @@ domain_of_node() {
 
 # Print the bad nodes of those that the job has.
 check_nodes() {
-    local answers node
+    local answers node name word text
+    local -A verdict=()
     answers=$(timeout --kill-after=5 "$limit" srun --ntasks="${#nodes[@]}" --ntasks-per-node=1 --cpu-bind=none \
         --kill-on-bad-exit=0 "$own" --part node --gpus "$gpus" --efa "$efa") || true
     [ -n "$answers" ] || return 1
     [ -z "$image" ] || answers=$(sed -E 's/^([^ ]+) containers /\1 bad no containers: /' <<<"$answers")
+    : >"$here/domains"
+    while read -r name word text; do
+        case $word:$text in
+            bad:*) [[ ${verdict[$name]:-} == bad* ]] || verdict[$name]="bad $text" ;;
+            ok:) verdict[$name]=${verdict[$name]:-ok} ;;
+            domain:*) echo "$name $text" >>"$here/domains" ;;
+        esac
+    done <<<"$answers"
     for node in "${nodes[@]}"; do
-        if grep -q "^$node bad " <<<"$answers"; then
-            sed -n "s/^$node bad /$node /p" <<<"$answers" | head -n 1
-        elif ! grep -qx "$node ok" <<<"$answers"; then
-            echo "$node does not answer within $limit s"
-        fi
+        case ${verdict[$node]:-} in
+            bad*) echo "$node ${verdict[$node]#bad }" ;;
+            "") echo "$node does not answer within $limit s" ;;
+        esac
     done
-    awk '$2 == "domain" { print $1, $3 }' <<<"$answers" >"$here/domains"
 }
 
 # Run the all-reduce on a pair. The verdict is in $here/PAIR.judged, and the bandwidth of the largest in .found.
@@ -125,7 +132,7 @@ slow() {
         echo "all-reduce with ${name#*,} $(cat "$here/$name.rc")"
     elif grep -q '^FAILED' "$here/$name.judged"; then
         sed -n 's/^FAILED: //p' "$here/$name.judged" | head -n 1
-    elif found=$(cat "$here/$name.found") && [ -n "$found" ] && awk -v found="$found" -v least="$least" 'BEGIN { exit !(found < least) }'; then
+    elif read -r found <"$here/$name.found" && [ -n "$found" ] && awk -v found="$found" -v least="$least" 'BEGIN { exit !(found < least) }'; then
         echo "all-reduce of 16 GiB at $found GB/s, below $least, four fifths of the median"
     fi
 }
@@ -200,9 +207,9 @@ check_pairs() {
 
 # Print the nodes of the arguments that are not in a list of bad ones.
 without() {
-    local bad=$1 node
+    local bad=$'\n'$1 node
     shift
-    for node in "$@"; do grep -q "^$node " <<<"$bad" || echo "$node"; done
+    for node in "$@"; do [[ $bad == *$'\n'"$node "* ]] || echo "$node"; done
 }
 
 main() {
@@ -232,9 +239,9 @@ main() {
         exit 1
     }
     # Those of two nodes or more: others pair over EFA.
-    shared=$(cut -d ' ' -f 2 "$here/domains" | sort | uniq -d)
+    shared=$'\n'$(cut -d ' ' -f 2 "$here/domains" | sort | uniq -d)$'\n'
     while read -r node name; do
-        if grep -qxF "$name" <<<"$shared" && [ "$name" != none ]; then domain[$node]=$name; fi
+        if [[ $name != none && $shared == *$'\n'"$name"$'\n'* ]]; then domain[$node]=$name; fi
     done <"$here/domains"
     bad=$(check_pairs "${rest[@]}")
     [ -z "$bad" ] || echo "$bad"

@@ -7,12 +7,13 @@
 written_by_jobs() {
     local directory file files
     for directory in "$job_metrics"/*; do
-        files=0
+        files=()
         for file in "$directory"/*.prom "$directory"/*/*.prom; do
-            [ -f "$file" ] && [ ! -L "$file" ] && [ "$files" -lt 64 ] || continue
-            files=$((files + 1))
-            { timeout 5 head -c 262144 "$file" 2>/dev/null && echo; } | sed "s/^/${directory##*/} /" || true
+            [ -f "$file" ] && [ ! -L "$file" ] && [ "${#files[@]}" -lt 64 ] && files+=("$file")
         done
+        # The line before each file ends the last line of the file before.
+        [ "${#files[@]}" -eq 0 ] ||
+            timeout 5 head --verbose --bytes=262144 "${files[@]}" 2>/dev/null | sed "s/^/${directory##*/} /" || true
     done
 }
 
@@ -20,7 +21,8 @@ written_by_jobs() {
 # line that node_exporter cannot read would take all metrics of the node: a number beyond 1e308, two samples whose
 # labels differ in their order or in empty values, a reserved label, text that is not UTF-8. 2,000 series a job.
 of_jobs() {
-    written_by_jobs | awk '
+    local directories=("$job_metrics"/*)
+    [ "${#directories[@]}" -eq 0 ] || written_by_jobs | awk '
         !/^[0-9]+ ((train|nccl)_|(vllm|sglang):)[a-zA-Z0-9_]+(\{[^{}\\]*\})? +[-+]?([0-9]+(\.[0-9]*)?([eE][-+]?[0-9][0-9]?)?|NaN|Inf)$/ { next }
         /[^ -~]/ || length($NF) > 40 { next }
         {
@@ -64,5 +66,5 @@ nccl() {
     for file in "$root"/sys/fs/cgroup/system.slice/*slurmstepd.scope/job_*; do job+=("${file##*/job_}"); done
     [ "${#job[@]}" -eq 1 ] || return 0
     family ultracluster_nccl_ras_missing_ranks gauge "Ranks that NCCL does not reach."
-    printf 'ultracluster_nccl_ras_missing_ranks{job_id="%s"} %d\n' "$(clean "${job[0]}")" "$missing"
+    printf 'ultracluster_nccl_ras_missing_ranks{job_id="%s"} %d\n' "${job[0]//$unclean/_}" "$missing"
 }

@@ -14,7 +14,7 @@ lustre() {
                 read -r -a fields <<<"$fields"
                 [[ ${fields[5]:-} =~ ^[0-9]+$ ]] || continue
                 printf 'ultracluster_lustre_%s_bytes_total{filesystem="%s",mount="%s"} %s\n' "$kind" \
-                    "$(clean "$system")" "$(clean "$mount")" "${fields[5]}"
+                    "${system//$unclean/_}" "${mount//$unclean/_}" "${fields[5]}"
             done <"$file"
         done
     done
@@ -33,7 +33,7 @@ evictions() {
     [ -n "$systems" ] && lines=$(kernel_log --since=-10min) || return 0
     family ultracluster_lustre_evictions gauge "Evictions of the node by targets of a Lustre file system in ten minutes."
     for mount in $systems; do
-        printf 'ultracluster_lustre_evictions{filesystem="%s"} %d\n' "$(clean "$mount")" \
+        printf 'ultracluster_lustre_evictions{filesystem="%s"} %d\n' "${mount//$unclean/_}" \
             "$(grep -cF "This client was evicted by $mount-" <<<"$lines" || true)"
     done
 }

@@ -90,7 +90,7 @@ within() {
         sleep 0.05
         look_at "$pid"
     done
-    rm -f "$name.pid"
+    : >"$name.pid"
     wait "$pid"
 }
 
@@ -147,7 +147,7 @@ write_probe() {
 # https://github.com/liadhweka/wsi-cloud (runs/2026-08-20-lustre-efa-walk-transcript.md, read 2026-11-21)
 check_efa() {
     local name=$1 path=$2 wanted sent_before received_before rc=0
-    wanted=$(cat "$root/run/ultracluster/lustre-efa-interfaces" 2>/dev/null) || wanted=1
+    read -r wanted 2>/dev/null <"$root/run/ultracluster/lustre-efa-interfaces" || wanted=1
     count_messages
     if [ "$up" -eq 0 ]; then
         echo "$path runs over TCP: LNet has no EFA interface that is up"
@@ -184,13 +184,12 @@ check_efa() {
 # Check one mount: sets problem, note, mounted and over_efa.
 check_mount() {
     local name=$1 path=$2 type=$3 efa=$4 rc=0 found
-    problem="" note="" mounted=0 over_efa=0
+    problem="" note="" mounted=1 over_efa=0
     # This also mounts what is mounted on first use.
     within "$name" stat --file-system "$root$path" || rc=$?
     found=$(mounted_type "$path")
-    if [ -n "$found" ]; then mounted=1; fi
     if [ -z "$found" ]; then
-        problem="$path is not mounted"
+        mounted=0 problem="$path is not mounted"
     elif ! same_type "$type" "$found"; then
         problem="$path is of the type $found, not $type"
     elif [ "$rc" -eq 125 ]; then
@@ -231,13 +230,13 @@ open_exports() {
 
 # Check all mounts: sets reason, notes, and the samples of the metrics.
 check_all() {
-    local path type efa name problem note mounted over_efa from took
+    local path type efa name problem note mounted over_efa from took success
     reason="" notes="" samples=()
     while read -r path type efa; do
         name=${path//\//_}
         from=${EPOCHREALTIME/./}
         check_mount "$name" "$path" "$type" "$efa"
-        took=$((${EPOCHREALTIME/./} - from))
+        printf -v took %07d $((${EPOCHREALTIME/./} - from))
         if [ -z "$problem" ]; then
             printf '%s\n' "$EPOCHSECONDS" >"$run/$name.success"
             if [ "$type" = lustre ]; then open_exports "$name" "$path"; fi
@@ -245,20 +244,21 @@ check_all() {
             reason+="${reason:+; }$problem"
         fi
         if [ -n "$note" ]; then notes+="${notes:+; }$note"; fi
-        samples+=("mounted $path $mounted")
-        samples+=("check_seconds $path $((took / 1000000)).$(printf '%06d' $((took % 1000000)))")
-        samples+=("last_success_timestamp_seconds $path $(cat "$run/$name.success" 2>/dev/null || echo 0)")
+        samples+=("mounted{path=\"$path\"} $mounted")
+        samples+=("check_seconds{path=\"$path\"} ${took::-6}.${took: -6}")
+        read -r success 2>/dev/null <"$run/$name.success" || success=0
+        samples+=("last_success_timestamp_seconds{path=\"$path\"} $success")
         # Where EFA is not configured there is no sample, so that 0 is always bad news.
-        if [ "$efa" != no ]; then samples+=("over_efa $path $over_efa"); fi
+        if [ "$efa" != no ]; then samples+=("over_efa{path=\"$path\"} $over_efa"); fi
     done < <(grep -Ev '^(#|$)' "$list")
 }
 
 describe() {
-    local name=$1
-    shift
-    printf '# HELP ultracluster_mount_%s %s\n# TYPE ultracluster_mount_%s gauge\n' "$name" "$*" "$name"
-    printf '%s\n' "${samples[@]}" |
-        awk -v n="$name" '$1 == n { printf "ultracluster_mount_%s{path=\"%s\"} %s\n", n, $2, $3 }'
+    local sample name=ultracluster_mount_$1
+    printf '# HELP %s %s\n# TYPE %s gauge\n' "$name" "$2" "$name"
+    for sample in "${samples[@]}"; do
+        [[ $sample != "$1{"* ]] || echo "ultracluster_mount_$sample"
+    done
 }
 
 # A full disk must not turn a report into a failure, for which Slurm would drain the node.

@@ -51,7 +51,7 @@ read_arguments() {
     [[ $gpus =~ ^[0-9]{1,3}$ ]] || usage "--gpus is a whole number, got '$gpus'"
     [[ $efa =~ ^[0-9]{1,3}$ ]] || usage "--efa is a whole number, got '$efa'"
     [[ $counters =~ ^[a-z0-9_\ ]*$ ]] || usage "--counters are names of counters, got '$counters'"
-    [ -n "$name" ] || name=$(cat "$root/run/ultracluster/drain/node" 2>/dev/null) || true
+    [ -n "$name" ] || read -r name 2>/dev/null <"$root/run/ultracluster/drain/node" || true
     [ -n "$name" ] || is_starting || { name=$(uname -n) && name=${name%%.*}; }
 }
 
@@ -65,12 +65,12 @@ is_starting() {
 
 family() { printf '# HELP %s %s\n# TYPE %s %s\n' "$1" "$3" "$1" "$2"; }
 
-# Print the value of a label without quotes, backslashes and newlines.
-clean() { printf '%s' "${1//[^a-zA-Z0-9._:\/-]/_}"; }
+# What values of labels do not have, such as quotes, backslashes and newlines.
+unclean='[^a-zA-Z0-9._:/-]'
 
 expected() {
     family ultracluster_node_info gauge "The name of the node in its scheduler."
-    [ -z "$name" ] || printf 'ultracluster_node_info{node="%s"} 1\n' "$(clean "$name")"
+    [ -z "$name" ] || printf 'ultracluster_node_info{node="%s"} 1\n' "${name//$unclean/_}"
     family ultracluster_expected_gpus gauge "GPUs that the instance type has."
     printf 'ultracluster_expected_gpus %d\n' "$gpus"
     family ultracluster_expected_efa_devices gauge "EFA devices that the node was given."
@@ -79,22 +79,21 @@ expected() {
 
 # EFA's devices, each with the directories of its ports. Others, such as those of Mellanox, have another driver.
 efa_counters() {
-    local device driver port file counter value devices=()
+    local device port file counter value devices=()
     family node_amazonefa_info gauge "An EFA device."
     for device in "$root"/sys/class/infiniband/*; do
-        driver=$(readlink -f "$device/device/driver" 2>/dev/null) && [ "${driver##*/}" = efa ] || continue
-        devices+=("$device")
-        printf 'node_amazonefa_info{device="%s"} 1\n' "$(clean "${device##*/}")"
+        [ "$device/device/driver" -ef "$root/sys/bus/pci/drivers/efa" ] || continue
+        devices+=("${device##*/}")
+        printf 'node_amazonefa_info{device="%s"} 1\n' "${devices[-1]//$unclean/_}"
     done
     for counter in $counters; do
         family "node_amazonefa_$counter" counter "EFA's counter $counter."
         for device in "${devices[@]}"; do
-            for port in "$device"/ports/*; do
-                file=$port/hw_counters/$counter
+            for port in "$root/sys/class/infiniband/$device"/ports/*; do
+                file=$port/hw_counters/$counter port=${port##*/}
                 # Older drivers lack some; a device that goes while we read gives nothing.
                 [ -r "$file" ] && read -r value <"$file" 2>/dev/null && [[ $value =~ ^[0-9]+$ ]] || continue
-                printf 'node_amazonefa_%s{device="%s",port="%s"} %s\n' "$counter" "$(clean "${device##*/}")" \
-                    "$(clean "${port##*/}")" "$value"
+                printf 'node_amazonefa_%s{device="%s",port="%s"} %s\n' "$counter" "${device//$unclean/_}" "${port//$unclean/_}" "$value"
             done
         done
     done
@@ -106,11 +105,15 @@ health() {
     family ultracluster_health_ok gauge "Whether a check of the node is well."
     for file in "$root"/run/ultracluster/health/*; do
         read -r text <"$file" 2>/dev/null || text=""
-        printf 'ultracluster_health_ok{check="%s"} %d\n' "$(clean "${file##*/}")" "$(is_ok "$text")"
+        sample ultracluster_health_ok check "${file##*/}" "$text"
     done
 }
 
-is_ok() { if [[ $1 == ok || $1 == ok:* ]]; then echo 1; else echo 0; fi; }
+sample() {
+    local is_ok=0
+    [[ $4 != ok && $4 != ok:* ]] || is_ok=1
+    printf '%s{%s="%s"} %d\n' "$1" "$2" "${3//$unclean/_}" "$is_ok"
+}
 
 # Export the states of install-software.sh. An image with all software has none.
 software() {
@@ -123,7 +126,7 @@ software() {
     family ultracluster_software_ok gauge "Whether the software is installed."
     for file in "$software"/*; do
         read -r text <"$file" 2>/dev/null || text=""
-        printf 'ultracluster_software_ok{item="%s"} %d\n' "$(clean "${file##*/}")" "$(is_ok "$text")"
+        sample ultracluster_software_ok item "${file##*/}" "$text"
     done
 }
 
@@ -158,9 +161,10 @@ topology() {
             'Instances[0].[NetworkNodes[0],NetworkNodes[1],NetworkNodes[2],CapacityBlockId]' >"$file" 2>/dev/null || : >"$file"
     fi
     [ -s "$file" ] && read -r one two three block <"$file" && [[ $one == nn-* ]] || return 0
+    block=${block/#None/}
     family ultracluster_topology_info gauge "Network nodes above the node, from the top, and its UltraServer."
     printf 'ultracluster_topology_info{network_node_1="%s",network_node_2="%s",network_node_3="%s",ultraserver="%s"} 1\n' \
-        "$(clean "$one")" "$(clean "$two")" "$(clean "$three")" "$(clean "${block/#None/}")"
+        "${one//$unclean/_}" "${two//$unclean/_}" "${three//$unclean/_}" "${block//$unclean/_}"
 }
 
 # Which job has which GPU: the prolog's word for it where there is one, a file for each GPU with a job on each line, as
@@ -181,7 +185,7 @@ jobs() {
     for ((index = 0; index < gpus; index++)); do gpu_job "$index" "${found[0]}"; done
 }
 
-gpu_job() { printf 'ultracluster_gpu_job{gpu="%s",job_id="%s"} 1\n' "$(clean "$1")" "$(clean "$2")"; }
+gpu_job() { printf 'ultracluster_gpu_job{gpu="%s",job_id="%s"} 1\n' "${1//$unclean/_}" "${2//$unclean/_}"; }
 
 # Print the kernel log of this boot, or fail if it cannot be read. A container on Kubernetes has no journalctl: it uses
 # the node's.
@@ -215,7 +219,7 @@ fabric() {
 recovery() {
     local text since
     [ "$gpus" -gt 0 ] || return 0
-    since=$(cat "$root/run/ultracluster/devices/xids-since" 2>/dev/null) || since=""
+    read -r since 2>/dev/null <"$root/run/ultracluster/devices/xids-since" || since=""
     text=$(kernel_log ${since:+"--since=@$since"} | recovery_actions "$nvlink_xids" "$nvlink_harmless" |
         awk -F '\t' '{ count[$2 "\t" $3]++ } END { for (key in count) print key "\t" count[key] }') || return 0
     if [ -n "$since" ]; then
@@ -249,7 +253,7 @@ sweep() {
 
 main() {
     read_arguments "$@"
-    mkdir -p "$out"
+    [ -d "$out" ] || mkdir -p "$out"
     sweep
     { expected && cpu && efa_counters && health && software && topology && jobs && queue && fabric && recovery && lustre && evictions && nccl && of_jobs; } >"$out/.ultracluster_node"
     chmod 644 "$out/.ultracluster_node"

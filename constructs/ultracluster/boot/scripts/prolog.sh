@@ -33,13 +33,13 @@ log() {
 # A check that ended without a result, such as one that was killed, has failed too: without a result nothing would drain
 # the node within the limit, and Slurm would beyond it.
 refuse() {
-    local rc try reason
+    local rc try reason=""
     if ! grep -qs '^failed' "$run/health/$1"; then
         mkdir -p "$run/health"
         printf 'failed: the check ended with code %s and without a result\n' "$2" >"$run/health/.prolog-$job"
         mv "$run/health/.prolog-$job" "$run/health/$1"
     fi
-    reason=$(sed -n 1p "$run/health/$1" 2>/dev/null) || reason=""
+    read -r reason 2>/dev/null <"$run/health/$1" || true
     for try in 1 2 3; do
         [ "$try" -eq 1 ] || sleep "${ULTRACLUSTER_SETTLE:-3}"
         rc=0
@@ -84,7 +84,7 @@ make_metrics_directory() {
 }
 
 main() {
-    mkdir -p "$run/jobs" "$run/hpc-jobs"
+    [ -d "$run/jobs" ] && [ -d "$run/hpc-jobs" ] || mkdir -p "$run/jobs" "$run/hpc-jobs"
     # First of all: SSH to this node is for users with a job on it, and the batch script may run before this prolog is done.
     trap '[ "$?" -eq 0 ] || rm -f "$run/jobs/$job"' EXIT
     printf '%s\n' "${SLURM_JOB_UID:-}" >"$run/.job-$job"

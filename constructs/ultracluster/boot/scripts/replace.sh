@@ -57,7 +57,7 @@ read_settings() {
 write_metric() { metric "$1" || log "the metric cannot be written"; }
 
 metric() {
-    mkdir -p "$metrics" || return 1
+    [ -d "$metrics" ] || mkdir -p "$metrics" || return 1
     printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="replace"} %s\n' ultracluster_health_breaker_open \
         "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
         ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_replace" || return 1

@@ -18,7 +18,9 @@ query() { timeout --kill-after=5 20 "$scontrol" "$@"; }
 
 # Print the lines of the controller's output with the address or host name of this node.
 of_this_node() {
-    awk -v own=" $(hostname -I) $(hostname -s) $(hostname) " '
+    local host
+    host=$(hostname)
+    awk -v own=" $(hostname -I) ${host%%.*} $host " '
         { for (i = 1; i <= NF; i++) if ($i ~ /^Node(Addr|HostName)=./ && index(own, " " substr($i, index($i, "=") + 1) " ")) {
             print
             next
@@ -44,9 +46,10 @@ find_node() {
         shown=$(query show node --oneliner | of_this_node) || fail "the controller of Slurm does not answer"
     fi
     # An address of a node that was powered down may be that of this node by now.
-    [ "$(grep -c . <<<"$shown")" = 1 ] ||
+    [[ $shown && $shown != *$'\n'* ]] ||
         fail "not one node of the controller has the address or the host name of $(hostname): ${shown:-none}"
-    node=$(grep -oE '(^| )NodeName=[^ ]+' <<<"$shown" | cut -d = -f 2)
+    node=${shown#NodeName=}
+    node=${node%% *}
     printf '%s\n' "$node" >"$run/node"
 }
 

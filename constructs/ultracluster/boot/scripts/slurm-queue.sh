@@ -13,8 +13,8 @@ slurm_jobs() {
     queue_state ok
     while IFS='|' read -r state id user account partition _ _ title; do
         [ "$state" = RUNNING ] && [[ $id =~ ^[0-9]+$ ]] || continue
-        printf 'ultracluster_slurm_job_info{job_id="%s",user="%s",account="%s",partition="%s",name="%s"} 1\n' "$id" \
-            "$(clean "$user")" "$(clean "$account")" "$(clean "$partition")" "$(clean "${title:0:100}")"
+        printf 'ultracluster_slurm_job_info{job_id="%s",user="%s",account="%s",partition="%s",name="%.100s"} 1\n' "$id" \
+            "${user//$unclean/_}" "${account//$unclean/_}" "${partition//$unclean/_}" "${title//$unclean/_}"
     done < <(grep '^RUNNING|' <<<"$lines" || true)
     blocked "$lines"
 }
