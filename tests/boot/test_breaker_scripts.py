@@ -14,7 +14,7 @@ from ultracluster.boot import breaker_boot, breaker_limit
 MOUNTS = "/run/ultracluster/health/mounts"
 METRIC = "/var/lib/node_exporter/textfile_collector/ultracluster_drain.prom"
 REPLACE = METRIC.replace("drain", "replace")
-AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
+AWS = Path(__file__).parents[1] / "support/node_boot/aws"
 FATAL = "ultracluster: devices: XID 79 on GPU 0000:b9:00"
 CLOCK = "ultracluster: devices: the clock is 11 s off"
 MODE = "/ultracluster/llama/health-mode"

@@ -373,7 +373,7 @@ def test_a_check_that_dies_drains_within_the_limit_and_with_its_own_reason(
 
 def test_a_check_that_dies_drains_nothing_where_the_mode_is_off(node: GpuNode) -> None:
     node.file("/etc/ultracluster/breaker", "parameter /ultracluster/llama/health-mode\nregion us-east-2\n")
-    (node.state / "aws").symlink_to(Path(__file__).parents[1] / "support/node_boot/aws_parameters.py")
+    (node.state / "aws").symlink_to(Path(__file__).parents[1] / "support/node_boot/aws")
     (node.state / "parameters.json").write_text('{"/ultracluster/llama/health-mode": "off"}')
     for program, others in (("health-check", ()), ("imex", ("health-check",))):
         node.file(f"{BIN}{program}", SYNTAX).chmod(0o755)

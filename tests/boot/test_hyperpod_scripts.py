@@ -21,7 +21,7 @@ from ultracluster.boot import (
 )
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 
-AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
+AWS = Path(__file__).parents[1] / "support/node_boot/aws"
 CONF = "/opt/slurm/etc/slurm.conf"
 IMAGE_CONF = (
     "ClusterName=x\nPrologFlags=Contain\nSchedulerParameters=defer\nDefMemPerCPU=1\nPartitionName=dev Nodes=ALL"

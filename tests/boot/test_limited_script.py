@@ -13,7 +13,7 @@ from support.node_boot import Node
 from support.node_boot.gpu_node import GpuNode
 from ultracluster.boot import NodeScript, limited_script, script_slots
 
-AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
+AWS = Path(__file__).parents[1] / "support/node_boot/aws"
 SLOTS = script_slots("llama", "compute")
 FAILS = b'#!/usr/bin/env bash\necho "run $*"\nexit 7'
 WORKS = b'#!/usr/bin/env bash\necho "run $*"\n'

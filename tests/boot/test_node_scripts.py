@@ -24,7 +24,7 @@ from ultracluster.boot import (
 )
 from ultracluster.catalogue.ec2 import INSTANCE_TYPES
 
-AWS = Path(__file__).parents[1] / "support/node_boot/aws_parameters.py"
+AWS = Path(__file__).parents[1] / "support/node_boot/aws"
 PARAMETER = "/ultracluster/llama/node-scripts"
 ARGUMENTS = ("--parameter", PARAMETER, "--region", "us-east-2", "--group", "train")
 HEALTH = in_place_files([health_boot(P5EN, efa_devices=16)])

@@ -74,7 +74,7 @@ def test_scripts_pass_shellcheck() -> None:
     shellcheck = shutil.which("shellcheck", path=path) or shutil.which("shellcheck")
     assert shellcheck, "shellcheck is missing: install the group dev"
     pods = sorted((Path(library).parent / "workloads/kubernetes").glob("*.sh"))
-    files = [*SCRIPTS, *pods, STAND_IN, AWS_TOOL, local_disks.STAND_IN]
+    files = [*SCRIPTS, *pods, STAND_IN, STAND_IN.with_name("aws"), AWS_TOOL, local_disks.STAND_IN]
     done = subprocess.run([shellcheck, *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

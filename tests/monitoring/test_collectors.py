@@ -236,7 +236,7 @@ def test_the_agent_notes_where_its_address_is_from(tmp_path: Path) -> None:
     node = Node(tmp_path)
     node.says("metadata/instance-id", "i-0123456789abcdef0")
     node.says("metadata/availability-zone-id", "use2-az1")
-    (node.state / "aws").symlink_to(Path(__file__).parents[1] / "support/node_boot/aws_parameters.py")
+    (node.state / "aws").symlink_to(Path(__file__).parents[1] / "support/node_boot/aws")
     (node.state / "parameters.json").write_text('{"/ultracluster/llama/url": "https://new"}')
     (node.bin / "prometheus").write_text("#!/bin/sh\n")
     (node.bin / "prometheus").chmod(0o755)

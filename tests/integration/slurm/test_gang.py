@@ -23,7 +23,7 @@ pytestmark = pytest.mark.daemons
 
 NODES, GPUS = 64, 512
 LONG = "exec sleep 600"
-AWS = ROOT / "tests/support/node_boot/aws_parameters.py"
+AWS = ROOT / "tests/support/node_boot/aws"
 
 
 @pytest.fixture(scope="module")
