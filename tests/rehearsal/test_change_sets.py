@@ -1,5 +1,6 @@
 """Change sets of deployed stacks, asked of the local cloud as of AWS: created, read and deleted."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -99,6 +100,28 @@ def test_parameters_keep_the_values_of_the_stack(stacks: Stacks, tmp_path: Path)
         Parameters=[{"ParameterKey": "Size", "ParameterValue": "9"}],
     )
     assert replacements(ask(stacks, tmp_path, "sized", template("b")), "sized") == {"Name": "False"}
+
+
+def test_a_value_in_ssm_that_stacks_have_in_common_is_read_once(stacks: Stacks, tmp_path: Path) -> None:
+    ssm = stacks.client("ssm")
+    image = {"Name": "/app/image", "Type": "String"}
+    ssm.put_parameter(**image, Value="ami-0123456789abcdef0")
+    section = {"Image": {"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": image["Name"]}}
+    resources = {"Name": parameter({"Ref": "Image"})}
+    names = [stacks.create(resources, Parameters=section) for _ in range(2)]
+    ssm.put_parameter(**image, Value="ami-0123456789abcdef1", Overwrite=True)
+    file = tmp_path / "stack.json"
+    file.write_text(body(resources, Parameters=section))
+    assembly = [AssembledStack(name=name, account=None, region=REGION, template=file) for name in names]
+    requests: list[Any] = []
+    event = "before-call.ssm.GetParameters"
+    ssm.meta.events.register(event, lambda **request: requests.append(request), unique_id="counted")
+    sides = comparison(assembly, lambda service, _: stacks.client(service), tmp_path)
+    ssm.meta.events.unregister(event, unique_id="counted")
+    assert len(requests) == 1
+    for side, value in ((sides.deployed, "ami-0123456789abcdef0"), (sides.assembled, "ami-0123456789abcdef1")):
+        written = [json.loads((side / f"{name}.template.json").read_text()) for name in names]
+        assert [each["Resources"]["Name"]["Properties"]["Value"] for each in written] == [value, value]
 
 
 def long(value: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -105,6 +106,8 @@ def comparison(
     result = Comparison(deployed=folder / "deployed", assembled=folder / "assembled")
     for directory in (result.deployed, result.assembled):
         directory.mkdir()
+    # Region -> values in SSM: the stacks of an app have parameters in common.
+    ssm: defaultdict[str | None, dict[str, str]] = defaultdict(dict)
     for stack in stacks:
         cloudformation = client("cloudformation", stack.region)
         expected = read(stack.template.read_text(encoding="utf-8"))
@@ -120,7 +123,8 @@ def comparison(
             if existing["StackStatus"] == _NOT_UNDONE:
                 result.not_undone[stack.name] = _deletion(existing)
             body = original_template(cloudformation, stack.name)
-            before, after = _resolved(existing), _current(expected, partial(client, "ssm", stack.region))
+            before = _resolved(existing)
+            after = _current(expected, partial(client, "ssm", stack.region), ssm[stack.region])
             body, expected = _pinned(body, before, after), _pinned(expected, after, before)
             for name, template in deployed_templates(cloudformation, stack.name, body):
                 _write(result.deployed, name, template)
@@ -179,14 +183,14 @@ def _resolved(stack: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _current(template: Mapping[str, Any], ssm: Callable[[], Any]) -> dict[str, str]:
+def _current(template: Mapping[str, Any], ssm: Callable[[], Any], values: dict[str, str]) -> dict[str, str]:
+    """Return the current values of the parameters of a template, and keep them by their names in SSM."""
     names = {
         key: definition["Default"]
         for key, definition in (template.get("Parameters") or {}).items()
         if str(definition.get("Type", "")).startswith(_SSM) and isinstance(definition.get("Default"), str)
     }
-    values: dict[str, str] = {}
-    paths = sorted(set(names.values()))
+    paths = sorted(set(names.values()) - values.keys())
     # GetParameters takes ten names.
     for start in range(0, len(paths), 10):
         answer = ssm().get_parameters(Names=paths[start : start + 10])
