@@ -125,3 +125,9 @@ def test_a_private_host_reaches_the_registry_and_signals_the_result() -> None:
     # What the host calls: its script, its agent, helm, and kubectl's token.
     for service in ("ecr.api", "ecr.dkr", "eks", "ssm", "ssmmessages", "sts", "s3"):
         assert f'".{service}"' in services or f".{service}" in services, service
+
+
+def test_only_a_pipeline_imports_the_modules_of_the_cdk_for_pipelines() -> None:
+    code = "import sys, ultracluster.eks; print({'aws_cdk.aws_codebuild', 'aws_cdk.aws_codepipeline'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

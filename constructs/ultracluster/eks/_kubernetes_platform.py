@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_sns as sns
@@ -17,7 +17,6 @@ from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._argo_cd import EksArgoCd
 from ultracluster.eks._kubernetes_cluster import KubernetesCluster
 from ultracluster.eks._platform import EksPlatform
-from ultracluster.eks._platform_build import PlatformBuild
 from ultracluster.kubernetes import registry_of
 from ultracluster.network import Network
 from ultracluster.orchestration import Output
@@ -28,6 +27,9 @@ from ultracluster.rules import Refusal
 from ultracluster.security import add_managed_policy
 from ultracluster.storage import Storage
 from ultracluster.workloads import kubernetes_bundle
+
+if TYPE_CHECKING:
+    from ultracluster.eks._platform_build import PlatformBuild
 
 # After the start of a Capacity Block: its nodes are missing from then on, and the gate waits half an hour for them.
 _JOINED = timedelta(minutes=15)
@@ -89,8 +91,13 @@ class KubernetesPlatform(Construct):
             "runs": {f"Run{group.name.title().replace('-', '')}": at for group, at in _starts(cluster)},
         }
         if cluster.kubernetes.platform == "code-build":
+            # Two modules of the CDK, which other platforms do not need.
+            from ultracluster.eks import _platform_build
+
             control_plane = kubernetes.control_plane.cluster
-            self.platform = PlatformBuild(self, "Build", cluster=control_plane, network=network, **content)
+            self.platform = _platform_build.PlatformBuild(
+                self, "Build", cluster=control_plane, network=network, **content
+            )
             role = self.platform.role
         else:
             self.host = kubernetes.admin_host or admin_host(
