@@ -244,6 +244,8 @@ NO_CREDENTIALS = {
 def test_a_failure_prints_json_too(
     arguments: list[str], code: int, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # It may have the credentials of another test.
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
     monkeypatch.chdir(tmp_path)
     for example in ("slurm-minimal.yaml", "slurm-built-image.yaml"):
         (tmp_path / example).symlink_to(ROOT / "examples" / example)
@@ -253,6 +255,7 @@ def test_a_failure_prints_json_too(
     printed = json.loads(result.stdout)
     assert printed["ok"] is False
     assert printed[key]
+    assert code != 3 or "Unable to locate credentials" in result.output
     # The next command prints no JSON.
     assert RUN.invoke(app, arguments, env=NO_CREDENTIALS).stdout.startswith("{") is False
 
