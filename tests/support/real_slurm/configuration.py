@@ -99,6 +99,8 @@ def on_one_machine(pcs: str, machine: Machine) -> str:
     # The same setting in Slurm 22.05, which Debian has: _preempt_jobs in src/slurmctld/node_scheduler.c of
     # https://github.com/SchedMD/slurm, tag slurm-22-05-8-1 (read 2026-11-27).
     pcs = pcs.replace("PreemptParameters=send_user_signal", "SlurmctldParameters=preempt_send_user_signal")
+    # Heterogeneous jobs start in the backfill alone, each 30 s by default.
+    pcs = pcs.replace("SchedulerParameters=", "SchedulerParameters=bf_interval=1,")
     output = {line.partition("=")[0] for line in pcs.splitlines()}
     lines = [f"{name}={value}" for name, value in only_here.items() if name not in output]
     for line in pcs.splitlines():
