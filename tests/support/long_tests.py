@@ -25,7 +25,7 @@ FILES: dict[tuple[str, ...], int] = {
     ("tests/docs/test_reference.py",): 35,
     ("tests/house/test_contract.py",): 18,
     ("tests/monitoring/test_alerts.py",): 30,
-    ("tests/monitoring/test_own_prometheus.py",): 30,
+    ("tests/monitoring/test_own_prometheus.py",): 10,
     ("tests/workloads/test_programs_run.py",): 20,
     ("tests/integration/node_boot/test_install_software.py",): 15,
     ("tests/cli/test_container_build.py",): 15,

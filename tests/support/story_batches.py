@@ -1,15 +1,14 @@
 """Stories side by side, as clusters of one run of promtool.
 
-A quarter of the time that a rule takes for one is there without a series. So stories that change the same are played
-together, once in a run of the tests: the processes of the run share what fired. A rule reads the clusters that it
-concerns alone.
+A quarter of the time that a rule takes for one is there without a series. So stories of about the same length are
+played together, once in a run of the tests: the processes of the run share what fired. A rule reads the clusters that
+it concerns alone.
 """
 
 import fcntl
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -27,42 +26,15 @@ from support.stories import (
 )
 from support.story_runs import evaluate, read_by
 
-Identity = tuple[str, str, str]
+# promtool goes on to evaluate the rules of a story that is over: the longest lasts at most twice as long as the others.
 _MOST = 32
-
-
-@dataclass
-class _Batch:
-    """Stories, the rules that one of them concerns, and the minutes of the longest."""
-
-    names: list[str] = field(default_factory=list)
-    rules: set[Identity] = field(default_factory=set)
-    minutes: int = 0
-    each: int = 0
-    alone: int = 0
-
-    def cost(self, rules: frozenset[Identity] = frozenset(), minutes: int = 0) -> float:
-        """Return how often rules are evaluated, or would be with another story.
-
-        That of a story which is over takes a fifteenth: promtool finds its series, and that they have ended.
-        """
-        longest = max(self.minutes, minutes)
-        over = (self.each + len(rules)) * longest - self.alone - len(rules) * minutes
-        return len(self.rules | rules) * longest + over / 15
-
-    def add(self, name: str, rules: frozenset[Identity], minutes: int) -> None:
-        self.names.append(name)
-        self.rules |= rules
-        self.minutes = max(self.minutes, minutes)
-        self.each += len(rules)
-        self.alone += len(rules) * minutes
 
 
 def played(story: Story) -> Played:
     """Return the alerts that fire in a story, from whichever test and process asks for it first."""
     folder = templates.folder() / "stories"
     folder.mkdir(exist_ok=True)
-    number, names = next((number, names) for number, names in enumerate(_batches(folder)) if story.name in names)
+    number, names = next((number, names) for number, names in enumerate(_batches()) if story.name in names)
     file = folder / f"{number}.json"
     with _locked(file):
         if not file.exists():
@@ -114,29 +86,15 @@ def _stories() -> dict[str, Story]:
 
 
 @cache
-def _batches(folder: Path) -> list[list[str]]:
-    file = folder / "batches.json"
-    with _locked(file):
-        if not file.exists():
-            file.write_text(json.dumps(_together()))
-    return list(json.loads(file.read_text()))
-
-
-def _together() -> list[list[str]]:
-    """Put each story where it costs least, the longest first."""
+def _batches() -> list[list[str]]:
+    """Put stories of about the same length together, the longest first."""
     known = _stories()
-    rules = {
-        name: frozenset(story_rules.identity(rule) for group in concerned(story) for rule in group["rules"])
-        for name, story in known.items()
-    }
-    batches: list[_Batch] = []
-    for name in sorted(rules, key=lambda name: (-known[name].minutes, -len(rules[name]))):
-        more = (rules[name], known[name].minutes)
-        candidates = [_Batch(), *(batch for batch in batches if len(batch.names) < _MOST)]
-        best = min(candidates, key=lambda batch: batch.cost(*more) - batch.cost())
-        batches += [] if best.names else [best]
-        best.add(name, *more)
-    return [batch.names for batch in batches]
+    batches: list[list[str]] = []
+    for name in sorted(known, key=lambda name: -known[name].minutes):
+        if not batches or len(batches[-1]) == _MOST or 2 * known[name].minutes < known[batches[-1][0]].minutes:
+            batches.append([])
+        batches[-1].append(name)
+    return batches
 
 
 @contextmanager
