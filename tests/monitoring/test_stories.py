@@ -225,6 +225,8 @@ def test_rules_that_read_what_keeps_its_value_have_settled() -> None:
         rule("max_over_time(still[20m:1m] offset 6m) / steady", "steady"),
         rule("none > 1", "none"),
         {"alert": "Rings", "expr": "still > 1 unless on (x) none"},
+        # The story of the healthy cluster checks each minute that it has no problem.
+        {"alert": "GpuHot", "expr": f'{PROBLEM}{{problem="GpuHot"}} > 1'},
     ]
     moving = [
         rule("rate(moves[5m])", "steady"),
@@ -237,9 +239,10 @@ def test_rules_that_read_what_keeps_its_value_have_settled() -> None:
         # From some minute on: what reads it looks back to before it.
         rule("still > 0", "begins"),
         rule("still > 1", PROBLEM) | {"labels": {"problem": "GpuMissing"}},
+        rule("still offset 28m", PROBLEM) | {"labels": {"problem": "GpuHot"}},
     ]
     settled.append(rule("still > 2", PROBLEM) | {"labels": {"problem": "GpuLost"}})
-    known = story_rules.Known(steady={"steady": {}}, empty=frozenset({"none", "late", "later", "GpuLost"}))
+    known = story_rules.Known(steady={"steady": {}}, empty=frozenset({"none", "late", "later", "GpuLost", "GpuHot"}))
     rules = [*settled, *moving]
     assert story_rules.unsettled(rules, {"still", "moves"}, {"moves"}, known, 27) == moving
 

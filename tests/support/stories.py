@@ -7,7 +7,7 @@ prints the table of all of them.
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -26,7 +26,7 @@ _TOP = {"story", "kind", "minutes", "fault", "expected", "changes", "rings", "al
 # Minutes of the longest story, at least.
 _LONGEST = 12 * 60
 # Minutes after which the healthy cluster is assumed to be steady, and the last one in which that may begin.
-_SHORT, _BEGINS = 30, 3
+_SHORT, _BEGINS = 30, 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,7 +383,7 @@ def problem_query(story: Story, cluster: str) -> str:
     """
     if story.changes:
         return ""
-    problems = f'{{__name__=~"ultracluster_(node|job)_problem", cluster="{cluster}"}}'
+    problems = f'{{__name__=~"{"|".join(sorted(story_rules.PROBLEMS))}", cluster="{cluster}"}}'
     rare = (expr.replace('cluster="llama"', f'cluster="{cluster}"') for expr in healthy_rules().idle.values())
     return "".join(f" or ({expr}) and on () vector(time()) > 900" for expr in (problems, *rare))
 
@@ -467,9 +467,11 @@ def healthy_rules() -> story_rules.Known:
     recorded = [rule for group in groups for rule in group["rules"] if "record" in rule and rule["record"] not in rare]
     return story_rules.Known(
         steady={
-            name: {key: values[0] for key, values in series.items()}
+            name: {
+                key: tuple(dict(values).get(minute) for minute in range(_BEGINS + 1)) for key, values in series.items()
+            }
             for name, series in by_name.items()
-            if name not in story_rules.PROBLEMS and all(_keeps(values, printed) for values in series.values())
+            if name not in story_rules.PROBLEMS and all(_keeps(values) for values in series.values())
         },
         # The shortest.
         idle=dict(
@@ -481,21 +483,22 @@ def healthy_rules() -> story_rules.Known:
     )
 
 
-def _keeps(values: Sequence[tuple[int, float]], minutes: Iterable[int]) -> bool:
-    """Return whether there is one value from the first minute on, which can be written as samples are."""
-    begin, value = values[0]
-    same = values == [(minute, value) for minute in sorted(minutes) if minute >= begin]
-    return same and begin <= _BEGINS and float(f"{value:.15g}") == value
+def _keeps(values: Sequence[tuple[int, float]]) -> bool:
+    """Return whether the value stays after the first minutes, and all can be written as samples are."""
+    end = values[-1][1]
+    stays = [(minute, end) for minute in range(_BEGINS, _SHORT + 1)]
+    return values[-len(stays) :] == stays and all(float(f"{value:.15g}") == value for _, value in values)
 
 
 def unsteady_query(story: Story, cluster: str) -> str:
     """Return the query, after another one, of series of the healthy cluster that are not steady after all."""
     if story.changes:
         return ""
-    long = f'{{cluster="{cluster}"}}[{story.minutes}m]'
     least = story.minutes - _BEGINS
-    names = healthy_rules().steady
-    return "".join(f" or changes({name}{long}) > 0 or count_over_time({name}{long}) < {least}" for name in names)
+    long = f'{{cluster="{cluster}"}}[{least}m]'
+    return "".join(
+        f" or changes({name}{long}) > 0 or count_over_time({name}{long}) < {least}" for name in healthy_rules().steady
+    )
 
 
 def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[str, list[float | None]]:
@@ -515,10 +518,9 @@ def recorded_samples(story: Story, groups: Sequence[story_rules.Group]) -> dict[
         names = frozenset[str]().union(*map(story_rules.reads, group["rules"]))
         reader |= dict.fromkeys((names & steady.keys()) - recorded, place[group["name"]])
     return {
-        key: [None] * begin + [value] * (story.minutes + 1 - begin)
+        key: [*[None] * (last > writer[name]), *values, *values[-1:] * story.minutes][: story.minutes + 1]
         for name, last in reader.items()
-        for key, (first, value) in steady[name].items()
-        for begin in (first + (last > writer[name]),)
+        for key, values in steady[name].items()
     }
 
 

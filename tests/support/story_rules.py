@@ -76,12 +76,13 @@ class Known:
     """Results of rules in the healthy cluster.
 
     Args:
-        steady: Series that keep their value, by the name that a rule records: the first minute, and the value.
+        steady: Series that come to keep their value, by the name that a rule records: the values from minute 0 on, the
+            last of which stays.
         idle: Beginnings of expressions that have no result, by the rule.
         empty: Names that rules record, and problems, of which there is no series.
     """
 
-    steady: Mapping[str, Mapping[str, tuple[int, float]]] = field(default_factory=dict)
+    steady: Mapping[str, Mapping[str, tuple[float | None, ...]]] = field(default_factory=dict)
     idle: Mapping[str, str] = field(default_factory=dict)
     empty: frozenset[str] = frozenset()
 
@@ -193,8 +194,8 @@ def unsettled(rules: Sequence[Rule], sampled: set[str], moving: set[str], health
         or _CLOCK.search(rule["expr"])
         or sum(int(number) * _MINUTES[unit] for number, unit in _DURATION.findall(rule["expr"])) > minutes
     ]
-    # What is empty stays so if its rule has settled.
-    empty = healthy.empty.difference(*map(writes, left))
+    # What is empty stays so if its rule has settled. The story checks each minute that there are no problems.
+    empty = healthy.empty.difference(*(writes(rule) for rule in left if name_of(rule) not in PROBLEMS))
     fewer = replace(healthy, empty=empty)
     return left if fewer == healthy else unsettled(rules, sampled, moving, fewer, minutes)
 
