@@ -63,7 +63,7 @@ class Job:
     """
 
     def __init__(self, python: Path, directory: Path, text: str, code: int = 1) -> None:
-        self.python, self.code = python, code
+        self.python, self.code, self.printed = python, code, ""
         (directory / "metrics").mkdir()
         self.program, self.run = directory / "train.py", directory / "run"
         self.program.write_text(text)
@@ -86,7 +86,8 @@ class Job:
         }
         done = subprocess.run(["bash", "-c", START], env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == self.code, done.stderr
-        return "scontrol requeue 7" in done.stdout
+        self.printed = done.stdout
+        return "scontrol requeue 7" in self.printed
 
 
 @pytest.mark.parametrize("text", [TORCH, OTHER])
@@ -97,6 +98,18 @@ def test_a_program_that_reports_no_steps_queues_again_after_a_newer_checkpoint_a
     job = Job(torch, tmp_path, text)
     assert job.starts(saves=True)
     assert not job.starts(restarts=1), "the same error, and no newer checkpoint"
+
+
+@pytest.mark.parametrize(("array", "queued"), [("7", "7_2"), ("1", "7")], ids=["last task", "submitted by a task"])
+def test_a_job_that_a_task_of_an_array_submits_queues_itself_again(
+    array: str, queued: str, torch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its environment has the variables of the task: sbatch passes them on, and Slurm sets others."""
+    monkeypatch.setenv("SLURM_ARRAY_JOB_ID", array)
+    monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "2")
+    job = Job(torch, tmp_path, OTHER)
+    assert job.starts(saves=True)
+    assert f"scontrol requeue {queued}\n" in job.printed
 
 
 # torchrun ends the other processes of a failed job. A later start writes its checkpoint in a later second.

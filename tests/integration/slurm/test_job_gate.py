@@ -105,7 +105,8 @@ def tasks(slurm: RealSlurm, job: str) -> list[str]:
 
 def test_a_slow_node_is_left_out_and_the_job_starts_on_the_spare_one(slurm: RealSlurm) -> None:
     (slurm.directory / "slow").write_text("train-2\n")
-    job = submit(slurm, "nccl")
+    # A task of an array submits it: sbatch passes on the variables of that task.
+    job = submit(slurm, "nccl", shell="export SLURM_ARRAY_JOB_ID=900 SLURM_ARRAY_TASK_ID=1")
     slurm.start_now(job)
     slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
     assert tasks(slurm, job) == ["train-3", "train-4", "train-5", "train-6"]

@@ -2,9 +2,9 @@
 # Nodes that the tests of this job left out, after the number of the start for which they did.
 left_out=$RUN/ultracluster-left-out-$SLURM_JOB_ID
 # The number of the last task of an array is that of the array, which scontrol takes for all its tasks:
-# https://slurm.schedmd.com/job_array.html (read 2026-11-28).
-this_job=${SLURM_ARRAY_TASK_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
-this_job=${this_job:-$SLURM_JOB_ID}
+# https://slurm.schedmd.com/job_array.html (read 2026-11-28). A job that a task submits has the variables of that task.
+this_job=$SLURM_JOB_ID
+[ "${SLURM_ARRAY_JOB_ID:-}" != "$this_job" ] || this_job+=_$SLURM_ARRAY_TASK_ID
 
 # Print the nodes that the user of this job excludes: those of Slurm's list that the tests did not add.
 excluded() {
