@@ -204,7 +204,14 @@ def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node) -> None:
 def test_a_line_without_an_end_takes_none_of_the_next_file(node: Node) -> None:
     of_job(node, "7", "train_step 1", "a.prom")
     of_job(node, "7", "train_loss 2\n", "b.prom")
-    assert written(node) == ['train_step{job_id="7"} 1', 'train_loss{job_id="7"} 2']
+    of_job(node, "7", "train_lr 3", "c.prom")
+    of_job(node, "8", "train_lr 4", "a.prom")
+    assert written(node) == [
+        'train_step{job_id="7"} 1',
+        'train_loss{job_id="7"} 2',
+        'train_lr{job_id="7"} 3',
+        'train_lr{job_id="8"} 4',
+    ]
 
 
 def test_the_metrics_of_a_server_get_the_id_of_its_job(node: Node) -> None:

@@ -11,9 +11,9 @@ written_by_jobs() {
         for file in "$directory"/*.prom "$directory"/*/*.prom; do
             [ -f "$file" ] && [ ! -L "$file" ] && [ "${#files[@]}" -lt 64 ] && files+=("$file")
         done
-        # The line before each file ends the last line of the file before.
+        # The line before each file ends the last line of the file before: /dev/null ends that of the job.
         [ "${#files[@]}" -eq 0 ] ||
-            timeout 5 head --verbose --bytes=262144 "${files[@]}" 2>/dev/null | sed "s/^/${directory##*/} /" || true
+            timeout 5 head --verbose --bytes=262144 "${files[@]}" /dev/null 2>/dev/null | sed "s/^/${directory##*/} /" || true
     done
 }
 
