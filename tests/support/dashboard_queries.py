@@ -33,7 +33,9 @@ NOT_INJECTED = {
     ("network", "Nodes without all their EFA devices"): {"ultracluster_node_expected_efa_devices"},
     ("node", "Reasons to slow down"): {"ultracluster_gpu_clock_events"},
     ("pipeline", "Exporters that do not answer"): {"ultracluster_exporter_up"},
+    ("scheduler", "Jobs that Slurm does not start"): {"ultracluster_slurm_blocked_jobs"},
     ("scheduler", "Nodes not ready"): {"ultracluster_kube_accelerator_unhealthy"},
+    ("storage", "Nodes that Lustre evicted"): {"ultracluster_node_lustre_evictions"},
 }
 
 

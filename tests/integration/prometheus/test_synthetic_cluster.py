@@ -35,11 +35,13 @@ pytestmark = pytest.mark.daemons
 ABSENT = re.compile(
     r"ultracluster_gpu_recovery_required|.*NVLINK_(COUNT|RECOVERY_(EVENT|FAILED)|EFFECTIVE).*|DCGM_EXP_CLOCK.*|vllm:gpu_cache_usage_perc"
     r"|sglang:.*|train_service|ultracluster_xids_forgotten_timestamp_seconds|kube_node_(annotations|spec_unschedulable)"
+    r"|ultracluster_(lustre_evictions|blocked_jobs)"
 )
 QUIET = re.compile(
     r"ultracluster_gpu_(clock_event|ecc_contained|nvlink_(effective|recovery_f)).*|node_device:.*|ultracluster_kube_accelerator.*"
     r"|ultracluster_node_(gpu_recovery_required|(nvswitch_fatal|nvlink_failed)_timestamp_seconds)|node_xid:ultracluster_gpu_xid_errors_(watch|application):sum|job:ultracluster_job_step_seconds:ratio"
     r"|ultracluster_job_(saving|service|preparing|stall_start_timestamp_seconds)|ultracluster_kube_node_breaker_open|ultracluster_node_mount_outage|job:ultracluster_job_(loss|slowdown):ratio"
+    r"|ultracluster_node_lustre_evictions|ultracluster_slurm_blocked_jobs"
 )
 TIMES: dict[str, float] = {}
 # What a reader has chosen: before, a node that is well; after, the one that lost a GPU, and all nodes of the network.
