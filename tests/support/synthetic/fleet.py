@@ -212,6 +212,7 @@ class FakeNode:
             'ultracluster_health_breaker_open{action="drain"} 0',
             "node_timex_offset_seconds 2e-06",
             "node_timex_sync_status 1",
+            "node_textfile_scrape_error 0",
             "ultracluster_fabric_manager_up 1",
             'ultracluster_nvswitch_errors{kind="fatal"} 0',
             'ultracluster_nvswitch_errors{kind="other"} 0',
