@@ -38,11 +38,6 @@ _APIS: dict[type, tuple[str, tuple[str, ...]]] = {
     StaticGetRequest: ("sget", ("fqn", "property")),
     StaticInvokeRequest: ("sinvoke", ("fqn", "method", "args")),
 }
-# What a construct is given when it is created, and keeps: a seventh of the messages of a cluster.
-_FIXED = frozenset({"node", "stack"})
-_FIXED_OF_NODE = frozenset({"path", "scope", "scopes"})
-_STACK_OF = ("aws-cdk-lib.Stack", "of")
-_answered: dict[tuple[str, str], Any] = {}
 _ANSWERS: dict[type, Callable[[Any], Any]] = {
     CreateResponse: lambda ok: CreateResponse(ref=ok.ref),
     GetResponse: lambda ok: GetResponse(ok.get("value")),
@@ -77,9 +72,6 @@ def send(node: process._NodeProcess, request: Any, response_type: Any) -> Any:
     answer = _ANSWERS.get(response_type)
     if api is None or answer is None or is_enabled():
         return _send(node, request, response_type)
-    fixed = _fixed(request)
-    if fixed in _answered:
-        return answer(_answered[fixed])
     name, fields = api
     message = {field: getattr(request, field) for field in fields}
     message["api"] = name
@@ -89,25 +81,12 @@ def send(node: process._NodeProcess, request: Any, response_type: Any) -> Any:
     stdin.flush()
     received = node._next_message()
     if "ok" in received:
-        if fixed:
-            _answered[fixed] = received["ok"]
         return answer(received["ok"])
     response: Any = node._serializer.structure(received, _RESPONSE)
     if isinstance(response, process._CallbackResponse):
         return response.callback
     kind = JSIIError if response.name == ErrorType.JSII_FAULT.value else RuntimeError
     raise kind(response.error) from JavaScriptError(response.stack)  # type: ignore[no-untyped-call]
-
-
-def _fixed(request: Any) -> tuple[str, str] | None:
-    """Return construct and property of a request whose answer stays, or None."""
-    if type(request) is GetRequest:
-        ref, name = request.objref.ref, request.property
-        if name in _FIXED or (name in _FIXED_OF_NODE and ref.startswith("constructs.Node@")):
-            return ref, name
-    if type(request) is StaticInvokeRequest and request.args and (request.fqn, request.method) == _STACK_OF:
-        return request.args[0].__jsii_ref__.ref, request.method
-    return None
 
 
 def next_message(node: process._NodeProcess) -> Any:
