@@ -255,7 +255,8 @@ train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
 
 def submit(slurm: RealSlurm, name: str, ends: str) -> tuple[str, Path]:
     run, script = slurm.directory / "fsx" / name, slurm.directory / f"{name}.sh"
-    resume = (ROOT / "constructs/ultracluster/workloads/slurm/resume.sh").read_text()
+    scripts = (ROOT / "constructs/ultracluster/workloads/slurm" / name for name in ("resume.sh", "requeue.sh"))
+    resume = "\n".join(script.read_text() for script in scripts)
     progress = (ROOT / "constructs/ultracluster/boot/scripts/ultracluster_progress.sh").read_text()
     script.write_text(FAILING.format(run=run, progress=progress, resume=resume, ends=ends))
     options = ("--parsable", "--requeue", "--open-mode=append", f"--output={run}.log", "--nodes=1")
