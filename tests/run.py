@@ -1,8 +1,8 @@
 """Everything that must be green: formatting, lint, types and tests. `make test` runs this; arguments go to pytest.
 
 Three runs share the cores. The tests that start Slurm and Prometheus wait most of the time and have deadlines, so they
-run at normal priority, two files at a time. The other tests and mypy take what is left, at the lowest priority, with
-two workers more than there are cores: with one more, 1.6 of two cores were busy, for tests wait for programs too.
+run at normal priority, two files at a time. The other tests and mypy take what is left, at the lowest priority, with a
+worker more than there are cores: with one for each, 1.3 of two cores were busy, for tests wait for programs too.
 
 Files of the tests are in memory where that has room: on a disk, they take a tenth of the CPU time.
 
@@ -57,7 +57,7 @@ def main() -> int:
             for command, output in zip(beside.values(), outputs, strict=True)
         ]
         print("== pytest", flush=True)
-        workers = ["-n", str((os.cpu_count() or 1) + 2), "--dist", "worksteal"]
+        workers = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
         others = [*BEHIND, *pytest, *sys.argv[1:], *workers, "-m", "not daemons"]
         codes = [subprocess.run(others, cwd=ROOT, env=environment).returncode, *(process.wait() for process in started)]
         for title, output in zip(beside, outputs, strict=True):
