@@ -38,12 +38,18 @@ echo "container $CONTAINER_IMAGE $CONTAINER_MOUNTS $CONTAINER_WORKDIR on $SLURMD
 # The first process of Dynamo that ends, ends all nodes.
 case $* in *dynamo*) sleep 3 ;; esac
 """
+# It ends with its parent: the cgroups of PCS have it, but without them Slurm would wait a minute for it.
 ETCD = """\
 #!/bin/sh
 exec /usr/bin/python3 -c 'import os, socket
 listening = socket.create_server(("", int(os.environ["ETCD_ENDPOINTS"].rpartition(":")[2])))
-while True:
-    listening.accept()'
+listening.settimeout(0.5)
+parent = os.getppid()
+while os.getppid() == parent:
+    try:
+        listening.accept()
+    except TimeoutError:
+        pass'
 """
 RAY = """\
 #!/bin/sh
