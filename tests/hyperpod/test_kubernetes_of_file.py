@@ -303,8 +303,8 @@ def test_an_elastic_group_is_a_node_class_and_a_pool_of_the_service() -> None:
     bundle = kubernetes_bundle(cluster_file)
     paths = [path for path in kubernetes_files(cluster_file, {}) if path.endswith("-serve.yaml")]
     assert [path.rpartition("/")[2] for path in paths][:2] == [
-        "01-hyperpodnodeclass-serve.yaml",
-        "02-nodepool-serve.yaml",
+        "01-nodepool-serve.yaml",
+        "02-hyperpodnodeclass-serve.yaml",
     ]
     assert "karpenter" not in [release["name"] for release in bundle["releases"]], "the service runs it"
     objects = {each["kind"]: each for each in bundle["objects"] if "karpenter" in each["apiVersion"]}

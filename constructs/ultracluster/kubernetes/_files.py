@@ -9,9 +9,11 @@ from ultracluster.kubernetes._release import HelmRelease, Manifest
 from ultracluster.kubernetes._rendering import Rendered
 from ultracluster.kubernetes._yaml_text import to_yaml
 
-# What must be there before what. Everything else comes last.
+# What must be there before what. Everything else comes last. A change of a node class makes nodes drifted, which the
+# budget of its pool limits, so the pool comes first; it waits for its class: Karpenter's
+# pkg/controllers/nodepool/readiness (read 2026-11-28).
 _FIRST = (
-    *("Namespace", "EC2NodeClass", "NodePool", "NetworkPolicy", "PersistentVolume", "PersistentVolumeClaim"),
+    *("Namespace", "NodePool", "EC2NodeClass", "NetworkPolicy", "PersistentVolume", "PersistentVolumeClaim"),
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ConfigMap"),
     *("ResourceClaimTemplate", "Topology", "ResourceFlavor", "Cohort", "Queue", "ClusterQueue", "LocalQueue"),
 )
