@@ -40,6 +40,7 @@ def has(
     version: str = "2.15",
     capacity: int = 43_200,
     stack: str | None = "prod-llama-Network",
+    path: str = "prod/llama-Network/Network/Vpc",
     **settings: Any,
 ) -> None:
     """Add a file system to the account, as FSx describes one."""
@@ -55,7 +56,7 @@ def has(
         "NetworkInterfaceIds": ["eni-0123456789abcdef0", "eni-0fedcba9876543210"],
         "LustreConfiguration": {"MountName": "abcdefgh", "EfaEnabled": False, **settings},
     }
-    tags = [{"Key": "aws:cloudformation:stack-name", "Value": stack}] if stack else []
+    tags = [{"Key": "Name", "Value": path}, {"Key": "aws:cloudformation:stack-name", "Value": stack}] if stack else []
     vpcs = {"Vpcs": [{"VpcId": "vpc-0123456789abcdef0", "Tags": tags}]}
     interfaces = {"NetworkInterfaces": [{"Groups": [{"GroupId": GROUP}]}]}
     subnet = {"SubnetId": "subnet-0123456789abcdef0", "AvailabilityZoneId": zone}
@@ -109,19 +110,22 @@ def test_the_keys_of_an_adopted_file_system_describe_it(
 
 
 @pytest.mark.parametrize(
-    ("stack", "network", "status"),
+    ("stack", "path", "network", "status"),
     [
-        ("llama-Network", {}, "pass"),
-        ("prod-llama-Network", {}, "pass"),
-        (None, {}, "fail"),
-        ("other-Network", {}, "warn"),
-        (None, VPC, "pass"),
+        ("llama-Network", "llama-Network/Network/Vpc", {}, "pass"),
+        ("llama-Network", "", {}, "pass"),
+        ("prod-llama-Network", "prod/llama-Network/Network/Vpc", {}, "pass"),
+        # The network of a cluster called big-llama.
+        ("big-llama-Network", "big-llama-Network/Network/Vpc", {}, "warn"),
+        (None, "", {}, "fail"),
+        ("other-Network", "other-Network/Network/Vpc", {}, "warn"),
+        (None, "", VPC, "pass"),
     ],
 )
 def test_an_adopted_file_system_is_in_the_network_of_the_cluster(
-    stack: str | None, network: dict[str, Any], status: str, account: AwsAccount
+    stack: str | None, path: str, network: dict[str, Any], status: str, account: AwsAccount
 ) -> None:
-    has(account, stack=stack)
+    has(account, stack=stack, path=path)
     lustre = {**ADOPTED, "adopt": {**EXISTING, "security-group": GROUP}}
     first = findings({"lustre": lustre}, account, "live-file-system", network=network)[0]
     assert first.status == status, first

@@ -88,8 +88,8 @@ def _network_of_adopted(
     rows = account.ask(_VPC, VpcIds=[vpc])["Vpcs"]
     tags = {tag["Key"]: tag["Value"] for row in rows for tag in row.get("Tags", [])}
     stack = tags.get("aws:cloudformation:stack-name")
-    # A stage puts its name before.
-    if stack is not None and f"-{stack}".endswith(f"-{expected}"):
+    # The VPC is called by the path of its construct, where a stage is a part of its own.
+    if stack == expected or expected in tags.get("Name", "").split("/"):
         return
     # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_UserIdGroupPair.html and
     # https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-security-groups.html (read 2026-11-28)
