@@ -93,17 +93,21 @@ def test_a_node_whose_text_file_never_came_or_is_unreadable_alerts(tmp_path: Pat
     }
     expected = {"exp_labels": labels, "exp_annotations": annotations}
     broken["alert_rule_test"] = [{"eval_time": "32m", "alertname": "TextfileStale", "exp_alerts": [expected]}]
+    # Another file, that of the mounts, cannot be parsed.
+    unreadable = firing_test(
+        "TextfileStale",
+        up("1x60", "node") | node(name, "8x60") | node("node_textfile_scrape_error", "0x19 1x20 0x20"),
+        [(18, False), (24, False), (32, True), (46, False)],
+    )
+    summary = "Health, EFA or mounts of node i-1 are in a file that node_exporter cannot parse"
+    expected = {"exp_labels": labels, "exp_annotations": {**annotations, "summary": summary}}
+    unreadable["alert_rule_test"] = [{"eval_time": "32m", "alertname": "TextfileStale", "exp_alerts": [expected]}]
     promtool(
         tmp_path,
         [
             broken,
+            unreadable,
             firing_test("TextfileStale", up("1x60", "node"), [(3, False), (7, True)]),
-            # Another file, that of the mounts, cannot be parsed.
-            firing_test(
-                "TextfileStale",
-                up("1x60", "node") | node(name, "8x60") | node("node_textfile_scrape_error", "0x19 1x20 0x20"),
-                [(18, False), (24, False), (32, True), (46, False)],
-            ),
             # Nodes without GPUs, silent nodes, and one whose exporter is down, which has an alert of its own.
             firing_test("TextfileStale", up("1x60", "node") | node(name, "0x60"), [(30, False)]),
             firing_test("TextfileStale", up("1x20", "node") | node(name, "8x20"), [(24, False), (40, False)]),
