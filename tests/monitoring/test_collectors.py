@@ -378,6 +378,10 @@ def test_amtool_takes_the_configuration_and_routes_by_severity(tmp_path: Path) -
         done = subprocess.run([*command, *labels], capture_output=True, text=True)
         wanted = {"critical": "critical", "warning": "warning", "info": "nobody"}[alert.severity]
         assert done.stdout.strip() == ("watchdog" if name == "Watchdog" else wanted), name
+    watchdog = YAML(typ="safe").load(file)["route"]["routes"][0]
+    # A group is sent at its intervals, if the repeat interval is over since the last message had been sent, which was a
+    # moment after its interval: with 5m, Alertmanager 0.25 sends at the fifth or the sixth.
+    assert (watchdog["group_interval"], watchdog["repeat_interval"]) == ("1m", "4m30s")
     caused = subprocess.run([*command, "alertname=NodeUnhealthy", "severity=critical", "cause=GpuXidFatal"],
                             capture_output=True, text=True)  # fmt: skip
     assert caused.stdout.strip() == "nobody"

@@ -200,8 +200,9 @@ def alertmanager(
     # Two evaluations: an alert that inhibits another may fire half a minute after it.
     soon = {"group_wait": "1m", "group_interval": "1m", "repeat_interval": "4h"}
     receivers = [
+        # Sent at the first minute that is more than the interval after the last one was sent: the fifth.
         _Receivers("watchdog", watchdog or {}, ['alertname="Watchdog"'],
-                   {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "5m"}),
+                   {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m30s"}),
         # Alerts of a team may have a label of this name.
         _Receivers("nobody", {}, ['cause=~".+"', f'alertname=~"{"|".join(OF_ONE_CAUSE)}"']),
         *(
