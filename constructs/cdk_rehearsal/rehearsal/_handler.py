@@ -29,7 +29,9 @@ class Handler(MotoRequestHandler):
     def finish(self) -> None:
         """Forget the connection."""
         self.connections.discard(self.connection)
-        super().finish()
+        # The CLI that a failed step terminates has no use for the answer that is still buffered.
+        with suppress(ConnectionError):
+            super().finish()
 
     @classmethod
     def close(cls) -> None:
