@@ -184,8 +184,12 @@ def test_the_protection_of_what_is_no_longer_protected_can_be_lifted(stacks: Sta
     name = stacks.create({"Fs": lustre(1200), "Sg": parameter("a")})
     stack = AssembledStack(name=name, account=None, region=None, template=Path("none"))
 
+    sent: list[str] = []
+
     def client(service: str, region: str | None) -> Any:
-        return stacks.client(service)
+        client = stacks.client(service)
+        client.meta.events.register("before-call.cloudformation.SetStackPolicy", lambda **_: sent.append(name), "sent")
+        return client
 
     # Of an earlier release, or of the user, in the statement of the library.
     stacks.cloudformation.set_stack_policy(StackName=name, StackPolicyBody=stack_policy(["Fs", "Sg"]))
@@ -196,5 +200,7 @@ def test_the_protection_of_what_is_no_longer_protected_can_be_lifted(stacks: Sta
 
     assert protect([stack], client) == []
     assert denied() == ["LogicalResourceId/Fs", "LogicalResourceId/Sg"]
+    assert not sent, "the policy is the same"
     assert protect([stack], client, allow=["Sg"]) == []
     assert denied() == ["LogicalResourceId/Fs"]
+    assert sent == [name]

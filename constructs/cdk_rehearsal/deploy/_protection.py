@@ -31,7 +31,8 @@ def protect(stacks: Iterable[AssembledStack], client: Client, *, allow: Collecti
         try:
             existing = cloudformation.get_stack_policy(StackName=stack.name).get("StackPolicyBody")
             policy = stack_policy(kept, existing=existing, others=others)
-            cloudformation.set_stack_policy(StackName=stack.name, StackPolicyBody=policy)
+            if policy != existing:
+                cloudformation.set_stack_policy(StackName=stack.name, StackPolicyBody=policy)
         except (ClientError, ValueError) as error:
             problems.append(f"{stack.name}: {error}")
     return problems
