@@ -130,8 +130,11 @@ def test_a_file_that_extends_another_one_is_rehearsed_with_the_keys_of_both(tmp_
     file = below / "dev.yaml"
     file.write_text("extends: prod.yaml\nname: dev\nstorage: {lustre: {throughput: 2 GB/s}}\n")
     before = load(file)
-    assert with_one_more_group(file, folder / "more.yaml") == "extra"
+    name, text = with_one_more_group(file)
+    (folder / "more.yaml").write_text(text)
     after = load(folder / "more.yaml")
+    assert name == "extra"
+    assert list(after.nodes)[:2] == ["train", "extra"], "groups keep their order"
     assert (after.name, set(after.nodes)) == ("dev", {"train", "extra"})
     assert after.nodes["train"].scripts == before.nodes["train"].scripts
     assert after.observability.rules == before.observability.rules

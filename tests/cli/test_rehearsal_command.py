@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from cdk_rehearsal import rehearsal
-from cdk_rehearsal.rehearsal import Action, Entry, Journal, Maker, RehearsalError, Report, StandIn, Step
+from cdk_rehearsal.rehearsal import Action, Entry, Journal, Maker, Report, StandIn, Step
 from cdk_rehearsal.rehearsal._report import LIMITS, report
 from cdk_rehearsal.rehearsal._state import Stacks
 from support import EXAMPLES, ROOT, TERMINAL
@@ -136,29 +136,37 @@ def test_rejects_an_environment_without_the_extra(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_every_example_takes_one_more_node_group(file: Path, tmp_path: Path) -> None:
     target = tmp_path / file.name
-    name = with_one_more_group(file, target)
+    name, text = with_one_more_group(file)
+    target.write_text(text)
     before, after = clusterfile.load(str(file)), clusterfile.load(str(target))
     assert [group for group in after.nodes if group not in before.nodes] == [name]
     assert {group: after.nodes[group] for group in before.nodes} == before.nodes
 
 
 def test_the_new_group_takes_a_free_name(tmp_path: Path) -> None:
-    once, twice = tmp_path / "once.yaml", tmp_path / "twice.yaml"
-    assert with_one_more_group(EXAMPLES[0], once) == "extra"
-    assert with_one_more_group(once, twice) == "extra2"
+    once = tmp_path / "once.yaml"
+    name, text = with_one_more_group(EXAMPLES[0])
+    once.write_text(text)
+    assert (name, with_one_more_group(once)[0]) == ("extra", "extra2")
 
 
-def test_rejects_an_update_that_no_cluster_file_could_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: str, **_: Any) -> clusterfile.ClusterFile:
-        if path == str(EXAMPLES[0]):
-            return before
-        raise clusterfile.ClusterFileError(path, [])
+def test_rejects_a_file_that_takes_no_further_group_before_it_deploys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def started(**_: Any) -> Report:
+        raise AssertionError("a rehearsal started whose update cannot be deployed")
 
-    before = clusterfile.load(str(EXAMPLES[0]))
-
-    monkeypatch.setattr(clusterfile, "load", refuse)
-    with pytest.raises(RehearsalError, match="the update step cannot add a node group"):
-        with_one_more_group(EXAMPLES[0], tmp_path / "target.yaml")
+    # 32 instances, and one more: the controller of PCS would be another.
+    file = tmp_path / "full.yaml"
+    file.write_text(
+        "name: llama\nregion: us-east-2\nzone: use2-az1\norchestrator: slurm\n"
+        "nodes: {train: {type: p5.48xlarge, count: 31, capacity: on-demand}}\n"
+    )
+    monkeypatch.setattr(rehearsal, "rehearse", started)
+    result = run(str(file))
+    assert result.exit_code == 1, result.exception
+    assert "the update step cannot add a node group" in result.stderr
+    assert "slurm: {size: MEDIUM}" in result.stderr
 
 
 def entry(action: Action, stack: str, logical_id: str, **more: Any) -> Entry:

@@ -19,26 +19,19 @@ def keys_of(file: Path) -> dict[str, Any]:
     base = keys.pop("extends", None)
     if base is not None:
         below = file.parent / base
-        keys = _merged(_keys(below), keys)
+        keys = clusterfile.merged(_keys(below), keys)
     clusterfile.resolve_files(keys, str(file.resolve()))
     return keys
 
 
 def text_of(keys: Mapping[str, Any]) -> str:
     """Return the text of a cluster file with these keys."""
-    buffer = io.StringIO()
-    YAML().dump(keys, buffer)
+    buffer, yaml = io.StringIO(), YAML()
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # it has the type None
+    yaml.dump(keys, buffer)
     return buffer.getvalue()
 
 
 def _keys(file: Path) -> dict[str, Any]:
     keys: dict[str, Any] = YAML().load(file.read_text(encoding="utf-8-sig"))
     return keys
-
-
-def _merged(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge mappings in place, as `extends` does."""
-    for key, value in changes.items():
-        both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        base[key] = _merged(base[key], value) if both else value
-    return base

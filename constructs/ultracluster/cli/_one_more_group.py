@@ -10,21 +10,27 @@ NAME = "extra"
 
 
 def one_more_group(file: Path) -> Update:
-    """Return the update step that adds a node group to a cluster file."""
+    """Return the update step that adds a node group to a cluster file.
+
+    Raises:
+        RehearsalError: If no such group is valid.
+    """
+    name, text = with_one_more_group(file)
 
     def edit(folder: Path) -> Edit:
         target = folder / file.name
-        description = f"the node group {with_one_more_group(file, target)} was added to the cluster file"
+        target.write_text(text, encoding="utf-8")
+        description = f"the node group {name} was added to the cluster file"
         return Edit(context={"cluster": str(target)}, description=description)
 
     return Update(name="one more node group", edit=edit)
 
 
-def with_one_more_group(file: Path, target: Path) -> str:
-    """Write the cluster file with one more node group to `target`.
+def with_one_more_group(file: Path) -> tuple[str, str]:
+    """Return the name of a new node group, and the text of the cluster file with it.
 
     The group has one node of the first group's type, On-Demand if the rules allow it, else with the first group's
-    capacity. If neither is possible, as with UltraServers, it has one small node. Returns the name of the new group.
+    capacity. If neither is possible, as with UltraServers, it has one small node.
 
     Raises:
         RehearsalError: If no such group is valid.
@@ -38,13 +44,13 @@ def with_one_more_group(file: Path, target: Path) -> str:
     for group in (plain, {**first, "count": 1}, dict(first), {"type": "m7i.xlarge", "count": 1}):
         keys = keys_of(file)
         keys["nodes"][name] = group
-        target.write_text(text_of(keys), encoding="utf-8")
+        text = text_of(keys)
         try:
-            edited = clusterfile.load(str(target))
+            edited = clusterfile.loads(text, f"{file} with one more node group")
         except clusterfile.ClusterFileError as error:
             problem = str(error)
             continue
         problem = clusterfile.orchestrator_texts(edited).new_control_plane(before, edited)
         if not problem:
-            return name
+            return name, text
     raise RehearsalError(f"the update step cannot add a node group to {file}: {problem}")

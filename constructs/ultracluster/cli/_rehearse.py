@@ -86,7 +86,7 @@ def rehearse(
                 _check_retained(file, cluster)
             options = {
                 "context": {"cluster": str(file.resolve())},
-                "update": one_more_group(file.resolve()),
+                "update": None if keep else one_more_group(file.resolve()),
                 "adopt": adopt_lustre(file.resolve()) if adopt else None,
                 "account": cluster.account or rehearsal.ACCOUNT,
                 "region": cluster.region,

@@ -18,6 +18,7 @@ with uncollected():
     from ultracluster.clusterfile._loading import load as load
     from ultracluster.clusterfile._loading import loads as loads
     from ultracluster.clusterfile._loading import locate as locate
+    from ultracluster.clusterfile._loading import merged as merged
     from ultracluster.clusterfile._loading import variant as variant
     from ultracluster.clusterfile._lustre import lustre_client as lustre_client
     from ultracluster.clusterfile._node_group import NodeGroup as NodeGroup

@@ -142,7 +142,7 @@ def variant(cluster: ClusterFile, changes: Mapping[str, object]) -> ClusterFile:
     Raises:
         ClusterFileError: If the variant has errors.
     """
-    return _built(_merged(cluster.model_dump(by_alias=True, exclude_unset=True), _raw(changes)))
+    return _built(merged(cluster.model_dump(by_alias=True, exclude_unset=True), _raw(changes)))
 
 
 def _built(data: dict[str, Any]) -> ClusterFile:
@@ -159,9 +159,10 @@ def _raw(value: Any) -> Any:
     return [_raw(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of both, as `extends` merges them."""
     both = [key for key, value in changes.items() if isinstance(value, dict) and isinstance(base.get(key), dict)]
-    return {**base, **changes, **{key: _merged(base[key], changes[key]) for key in both}}
+    return {**base, **changes, **{key: merged(base[key], changes[key]) for key in both}}
 
 
 def _text(name: str) -> str:
