@@ -16,7 +16,7 @@ from cdk_rehearsal.rehearsal._errors import RehearsalError
 from cdk_rehearsal.rehearsal._faults import Faults
 from cdk_rehearsal.rehearsal._grafana_stand_in import GrafanaStandIn
 from cdk_rehearsal.rehearsal._journal import Journal, StandIn
-from cdk_rehearsal.rehearsal._profile import no_profile
+from cdk_rehearsal.rehearsal._profile import no_profile, one_loader
 from cdk_rehearsal.rehearsal._state import Stacks
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class LocalCloud:
 
     def _start(self) -> "BaseWSGIServer":
         try:
-            with no_profile():
+            with no_profile(), one_loader():
                 from cdk_rehearsal.rehearsal._custom_resources import CustomResourceDriver
                 from cdk_rehearsal.rehearsal._engine import Engine
                 from cdk_rehearsal.rehearsal._server import server

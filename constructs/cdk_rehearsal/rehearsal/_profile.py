@@ -1,8 +1,10 @@
-"""Keeps moto away from the user's own AWS settings while it is imported."""
+"""Import of moto without the user's own AWS settings, and with each model of botocore read once."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 _OWN = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
 
@@ -19,3 +21,27 @@ def no_profile() -> Iterator[None]:
         for name in hidden:
             os.environ.pop(name, None)
         os.environ.update(before)
+
+
+@contextmanager
+def one_loader() -> Iterator[None]:
+    """Read the model of a service once in an import of moto, and the list of services once in its life.
+
+    moto makes three sessions at import, each of which reads the model of EC2: together 0.3 s of CPU time. For each
+    service that it answers, it looks through the directories of all: 15 ms (2026-11-28).
+    """
+    import moto.core.utils
+    from botocore import session
+    from moto.core.base_backend import AccountSpecificBackend
+
+    utils: Any = moto.core.utils
+    new = session.create_loader
+    session.create_loader = cache(new)
+    if not hasattr(utils.create_loader, "cache_info"):
+        utils.create_loader = cache(utils.create_loader)
+    try:
+        yield
+        # Of all services: it reads what is read already.
+        AccountSpecificBackend.get_session().get_available_services()
+    finally:
+        session.create_loader = new

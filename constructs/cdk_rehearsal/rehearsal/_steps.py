@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -77,6 +77,7 @@ class Rehearsal:
     def __post_init__(self) -> None:
         self.assembly = self.scratch / "cdk.out"
         self.synthesiser = self.cli = self._cli_at(self.place)
+        self._clients = cache(self.cloud.client)  # one of CloudFormation takes 10 ms of CPU time
 
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
@@ -147,8 +148,7 @@ class Rehearsal:
             problems = action()
         except RehearsalError as error:
             problems = [str(error)]
-        entries = [entry for entry in self.cloud.journal if (entry.stack in TOOLKIT) is toolkit]
-        entries = entries[self.counted[toolkit] :]
+        entries = [e for e in self.cloud.journal if (e.stack in TOOLKIT) is toolkit][self.counted[toolkit] :]
         self.counted[toolkit] += len(entries)
         failed = [entry for entry in entries if entry.action is Action.FAIL]
         text = "\n".join(problems)
@@ -192,7 +192,7 @@ class Rehearsal:
         return list(assembled(self.assembly))
 
     def _client(self, service: str, region: str | None) -> Any:
-        return self.cloud.client(service, region or self.place.region, self.place.account)
+        return self._clients(service, region or self.place.region, self.place.account)
 
     def _stacks(self) -> list[tuple[str, Environment]]:
         at = self.place
