@@ -45,7 +45,7 @@ def stacks() -> Iterator[Stacks]:
 
 @pytest.fixture
 def diff(stacks: Stacks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Diff:
-    monkeypatch.setattr(_deploy, "_client", lambda service, region: stacks.client(service))
+    monkeypatch.setattr(_deploy, "clients_of_command", lambda: lambda service, region: stacks.client(service))
     return differ(monkeypatch, tmp_path)
 
 

@@ -48,6 +48,7 @@ def plan(synthesised_at: datetime) -> _deploy._Plan:
     command: Any = SimpleNamespace(command=lambda *_: ["true"], app=None, environment=None)
     others: dict[str, Any] = {"sides": sides, "changes": None, "cost": SimpleNamespace(lines=list), "cli": command}
     return _deploy._Plan(
+        client=lambda *_: None,
         protected=[],
         stacks=[],
         report=None,

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from botocore.exceptions import NoCredentialsError
 from typer.testing import CliRunner
 
 from support import EXAMPLES, ROOT, TERMINAL
@@ -261,9 +260,8 @@ def test_a_failure_prints_json_too(
 
 
 def test_diff_without_credentials_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_credentials(*_: object) -> None:
-        raise NoCredentialsError
-
-    monkeypatch.setattr("ultracluster.cli._deploy.cdk_cli", without_credentials)
-    result = RUN.invoke(app, ["diff", str(ROOT / "examples" / "slurm-minimal.yaml"), "--json"])
+    # A synthesis takes seconds.
+    monkeypatch.setattr("ultracluster.cli._deploy.synthesise", lambda *_: pytest.fail("it synthesizes first"))
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
+    result = RUN.invoke(app, ["diff", str(ROOT / "examples" / "slurm-minimal.yaml"), "--json"], env=NO_CREDENTIALS)
     assert (result.exit_code, json.loads(result.stdout)["ok"]) == (3, False)

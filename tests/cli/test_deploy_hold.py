@@ -51,6 +51,7 @@ class Deployment:
             "changes": SimpleNamespace(missing={}, refused={}),
             "cost": SimpleNamespace(lines=list),
             "cli": SimpleNamespace(command=lambda *_: ["cdk"], app=None, environment=None),
+            "client": None,
             "report": Report(stateful=0, findings=(), unused={}, groups=1, nodes=nodes, running=True),
         }
 

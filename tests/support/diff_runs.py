@@ -41,6 +41,7 @@ def differ(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Diff:
     monkeypatch.setattr(cdk_rehearsal.deploy, "change_sets", lambda *_: ChangeSets())
     monkeypatch.setattr(cdk_rehearsal.deploy, "unprotected", lambda *_: {})
     monkeypatch.setattr(_deploy, "cdk_cli", lambda *_: SimpleNamespace())
+    monkeypatch.setattr(_deploy, "check_credentials", lambda *_: None)
     monkeypatch.setattr(_deploy, "synthesise", synthesise)
     return run
 

@@ -1,6 +1,5 @@
 """`ultracluster deploy` and `diff`: compare a cluster file with what is deployed, refuse losses, and deploy."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster.cli._apply import Hold, apply
-from ultracluster.cli._aws import client
+from ultracluster.cli._aws import Clients, check_credentials, clients_of_command
 from ultracluster.cli._block_starts import missed, new_starts, soon
 from ultracluster.cli._cdk_deploy import deploy_stacks, update_goes_on
 from ultracluster.cli._cluster_stacks import belongs_to, cluster_stacks
@@ -120,6 +119,7 @@ class _Plan:
     cost: MonthlyCost
     allow: tuple[str, ...]
     cli: "CdkCli"
+    client: Clients
     assembly: Path
     # Of Capacity Blocks, by node group, and the time of the synthesis.
     starts: dict[str, datetime]
@@ -176,16 +176,16 @@ class _Plan:
         """Run the CDK CLI, with the stack policies lifted for what the user allows, and set them again."""
         from cdk_rehearsal.deploy import protect, release_failed
 
-        release_failed(self.stacks, _client)
+        release_failed(self.stacks, self.client)
         # A pause of a file system neither replaces nor deletes it.
         paused = self.report.unavailable if self.report else ()
         names = {name for finding in paused for name in (finding.name, finding.logical_id)}
-        _warn(protect(self.protected, _client, allow=[name for name in self.allow if name not in names]))
+        _warn(protect(self.protected, self.client, allow=[name for name in self.allow if name not in names]))
         options = ["--import-existing-resources"] if imports else []
         code = deploy_stacks(
             self._cdk, self.stacks, self.sides, assembly=self.assembly, groups=self.groups, options=options
         )
-        _warn(problems := protect(self.protected, _client))
+        _warn(problems := protect(self.protected, self.client))
         if code:
             fail(f"cdk deploy ended with code {code}; if a rollback failed: {_ROLLBACK_PAGE}")
         if lines := missed(self.starts, self.synthesised_at, datetime.now(UTC)):
@@ -211,7 +211,7 @@ class _Plan:
         """Return stacks without the policy that `deploy` sets, and what a plain `cdk deploy` may replace there."""
         from cdk_rehearsal.deploy import unprotected
 
-        return unprotected(self.protected, _client)
+        return unprotected(self.protected, self.client)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data."""
@@ -250,13 +250,15 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
         assembly, folder = Path(scratch) / "cdk.out", Path(scratch) / "guard"
         folder.mkdir()
         synthesised_at = datetime.now(UTC)
+        clients = clients_of_command()
         try:
             cli = cdk_cli(directory, cluster.region, Path(scratch))
+            check_credentials(clients, cluster.region)
             synthesise(cli, file, assembly)
             protected, stacks = cluster_stacks(assembled(assembly), cluster)
             names = [stack.name for stack in stacks]
-            sides = comparison(stacks, _client, folder, belongs=belongs_to(cluster.name, names))
-            changes = change_sets(stacks, _client, sides)
+            sides = comparison(stacks, clients, folder, belongs=belongs_to(cluster.name, names))
+            changes = change_sets(stacks, clients, sides)
             report, empty, groups = None, list[str](), list[tuple[str, str]]()
             if not sides.empty:
                 report = guard.compare(
@@ -269,7 +271,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                     running=True,
                     change_sets=changes.changes,
                 )
-                report, empty, groups = with_states(cluster, report, sides, synthesised_at, _client, allow=allow or ())
+                report, empty, groups = with_states(cluster, report, sides, synthesised_at, clients, allow=allow or ())
             yield _Plan(
                 protected=protected,
                 stacks=stacks,
@@ -279,6 +281,7 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
                 cost=monthly_cost(sides.deployed, sides.assembled, dollars),
                 allow=tuple(allow or ()),
                 cli=cli,
+                client=clients,
                 assembly=assembly,
                 starts=new_starts(cluster, sides.deployed),
                 synthesised_at=synthesised_at,
@@ -287,10 +290,6 @@ def _prepared(file: Path, app: Path | None, allow: list[str] | None, prices: Pat
             )
         except (DeployError, guard.GuardError) as error:
             fail(str(error))
-
-
-def _client(service: str, region: str | None) -> Any:
-    return client(service, region or os.environ.get("AWS_REGION", ""))
 
 
 def _warn(problems: list[str]) -> None:
