@@ -1,26 +1,17 @@
 """Rehearsals in which a chosen resource fails: the real CDK CLI, on an app with a protected stack and a kept name."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import aws_cdk as cdk
 import pytest
 
 from cdk_rehearsal.deploy import AssembledStack, comparison, release_failed
 from cdk_rehearsal.rehearsal import Action, Entry, LocalCloud, Maker, RehearsalError, rehearse
 from cdk_rehearsal.rehearsal._failure_steps import FailureSteps, leftovers
 from cdk_rehearsal.rehearsal._faults import Fault, check_names
+from support.written_apps import written_app_in
 
-APP = """
-import aws_cdk as cdk
-
-app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
-stack = cdk.Stack(app, "Kept", termination_protection=True)
-logs = cdk.CfnResource(stack, "Logs", type="AWS::Logs::LogGroup", properties={"LogGroupName": "/kept"})
-logs.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-group = cdk.CfnResource(stack, "Group", type="AWS::EC2::PlacementGroup", properties={"Strategy": "cluster"})
-group.add_dependency(logs)
-group.node.add_metadata("aws:cdk:path", group.node.path)
-app.synth()
-"""
 TEMPLATE = {
     "Resources": {
         "Group": {"Type": "AWS::EC2::PlacementGroup", "Metadata": {"aws:cdk:path": "Kept/Group/Resource"}},
@@ -36,11 +27,19 @@ def entry(action: Action, name: str = "Group", detail: str = "") -> Entry:
     )
 
 
+def protected(app: cdk.App) -> None:
+    stack = cdk.Stack(app, "Kept", termination_protection=True)
+    logs = cdk.CfnResource(stack, "Logs", type="AWS::Logs::LogGroup", properties={"LogGroupName": "/kept"})
+    logs.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
+    group = cdk.CfnResource(stack, "Group", type="AWS::EC2::PlacementGroup", properties={"Strategy": "cluster"})
+    group.add_dependency(logs)
+    group.node.add_metadata("aws:cdk:path", group.node.path)
+
+
 @pytest.mark.usefixtures("kept_cli")
 def test_a_protected_stack_fails_is_deployed_again_and_leaves_what_is_retained(tmp_path: Path) -> None:
-    (tmp_path / "app.py").write_text(APP)
-    (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
-    report = rehearse(app=tmp_path, fail=["Kept/Group", "AWS::EC2::PlacementGroup:delete"])
+    app = written_app_in(tmp_path, assembly=protected)
+    report = rehearse(app=app, fail=["Kept/Group", "AWS::EC2::PlacementGroup:delete"])
     assert report.ok, [step.reasons for step in report.steps]
     names = [step.name for step in report.steps if not step.name.startswith("bootstrap")]
     assert names == [
@@ -57,25 +56,21 @@ def test_a_protected_stack_fails_is_deployed_again_and_leaves_what_is_retained(t
     assert [(kept.logical_id, kept.physical_id) for kept in report.retained] == [("Logs", "/kept")]
 
 
-TWO_REGIONS = """
-import os
-import aws_cdk as cdk
+def with_default(region: str) -> Callable[[cdk.App], None]:
+    def two_regions(app: cdk.App) -> None:
+        for name, place in (("Home", region), ("Away", "eu-north-1")):
+            stack = cdk.Stack(app, name, env=cdk.Environment(account="123456789012", region=place))
+            cdk.CfnResource(stack, "Handle", type="AWS::CloudFormation::WaitConditionHandle")
 
-app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
-account = os.environ["CDK_DEFAULT_ACCOUNT"]
-for name, region in (("Home", os.environ["CDK_DEFAULT_REGION"]), ("Away", "eu-north-1")):
-    stack = cdk.Stack(app, name, env=cdk.Environment(account=account, region=region))
-    cdk.CfnResource(stack, "Handle", type="AWS::CloudFormation::WaitConditionHandle")
-app.synth()
-"""
+    return two_regions
 
 
 @pytest.mark.usefixtures("kept_cli")
 def test_each_synthesis_is_for_the_given_region(tmp_path: Path) -> None:
     """The stacks of another one are the first."""
-    (tmp_path / "app.py").write_text(TWO_REGIONS)
-    (tmp_path / "cdk.json").write_text('{"app": "python3 app.py"}')
-    report = rehearse(app=tmp_path, region="us-east-2")
+    regions = {"us-east-2": with_default("us-east-2"), "eu-north-1": with_default("eu-north-1")}
+    app = written_app_in(tmp_path, 'os.environ["CDK_DEFAULT_REGION"]', **regions)
+    report = rehearse(app=app, region="us-east-2")
     assert report.ok, [step.reasons for step in report.steps]
     assert "deploy again: no changes" in [step.name for step in report.steps]
 

@@ -17,58 +17,11 @@ from cdk_rehearsal.rehearsal import Action, LocalCloud, RehearsalError, Report, 
 from cdk_rehearsal.rehearsal._deletion import not_destroyed, paths_of
 from cdk_rehearsal.rehearsal._mirror import mirror
 from support import ROOT
+from support.written_apps import stacks_of_every_kind, write, written_app_in
 from ultracluster.cli._one_more_group import one_more_group
 
-# Two stacks and a stage, whose file system holds a subnet of another stack.
-# With strong and weak references, look-ups, public parameters, every kind of maker.
-APP = """
-import aws_cdk as cdk
-from aws_cdk import aws_ec2 as ec2, aws_fsx as fsx, aws_kms as kms, aws_lambda as lambda_, aws_logs as logs
-from aws_cdk import aws_pcs as pcs, aws_s3 as s3, aws_s3_deployment as deployment, aws_ssm as ssm
-
-app = cdk.App(analytics_reporting=False, builtin_cloud_formation_validation=False)
-env = cdk.Environment(account="210987654321", region="eu-north-1")
-base = cdk.Stack(app, "Base", env=env, termination_protection=True)
-vpc = ec2.Vpc(base, "Vpc", max_azs=1, flow_logs={"All": ec2.FlowLogOptions()})
-key = kms.Key(base, "Key", removal_policy=cdk.RemovalPolicy.DESTROY)
-group = ec2.SecurityGroup(base, "Group", vpc=vpc)
-group.add_ingress_rule(group, ec2.Port.all_traffic())
-cdk.CrossStackReferences.of(key).produce(cdk.ReferenceStrength.STRONG)
-
-stage = cdk.Stage(app, "Stage", env=env)
-net = cdk.Stack(stage, "Net")
-ipv4 = ec2.CfnVPC(net, "Vpc", cidr_block="10.1.0.0/24")
-place = ec2.CfnSubnet(net, "Subnet", vpc_id=ipv4.attr_vpc_id, cidr_block="10.1.0.0/25")
-top = cdk.Stack(stage, "Top")
-subnet = vpc.private_subnets[0].subnet_id
-lustre = fsx.CfnFileSystem(top, "Lustre", file_system_type="LUSTRE", subnet_ids=[place.ref],
-    storage_capacity=4800, lustre_configuration={"deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 500})
-lustre.apply_removal_policy(cdk.RemovalPolicy.RETAIN)
-more = cdk.Stack(app, "More", env=env)
-image = ec2.MachineImage.from_ssm_parameter("/aws/service/pcs/ami/dlami-base-ubuntu2404/x86_64/latest/ami-id")
-template = ec2.CfnLaunchTemplate(more, "Template", launch_template_data={
-    "imageId": image.get_image(more).image_id,
-    "networkInterfaces": [{"networkCardIndex": i, "deviceIndex": min(i, 1), "interfaceType": "efa",
-        "groups": [group.security_group_id]} for i in range(16)]})
-networking = {"subnetIds": [subnet], "securityGroupIds": [group.security_group_id]}
-cluster = pcs.CfnCluster(more, "Cluster", networking=networking,
-    scheduler={"type": "SLURM", "version": "25.05"}, size="SMALL")
-bucket = s3.Bucket(more, "Bucket", encryption_key=key, auto_delete_objects=True,
-    removal_policy=cdk.RemovalPolicy.DESTROY)
-deployment.BucketDeployment(more, "Files", destination_bucket=bucket, sources=[deployment.Source.data("a.txt", "a")])
-names = [template.attr_latest_version_number, cluster.attr_id]
-ssm.StringParameter(more, "Names", string_value=cdk.Fn.join(",", names))
-app.synth()
-"""
-# An app as any other for the CLI: it writes an assembly that is there already, one for each cluster file.
-WRITTEN = """
-import json, os, pathlib, shutil
-file = pathlib.Path(json.loads(os.environ["CDK_CONTEXT_JSON"])["cluster"])
-assembly = pathlib.Path(__file__).parent / ("edited" if "extra:" in file.read_text() else "assembly")
-shutil.copytree(assembly, os.environ["CDK_OUTDIR"], dirs_exist_ok=True)
-"""
 FILE = ROOT / "examples" / "slurm-512-gpus.yaml"
-FLAGS = {"@aws-cdk/core:defaultCrossStackReferences": "weak"}
+ZONES = "availability-zones:account=210987654321:region=eu-north-1"
 
 
 class Recorder:
@@ -104,19 +57,8 @@ def lustre_in(subnet: str) -> Callable[[cdk.Stack], None]:
     return lustre
 
 
-def app_in(folder: Path, code: str) -> Path:
-    (folder / "app.py").write_text(code)
-    (folder / "cdk.json").write_text(json.dumps({"app": "python3 app.py", "context": FLAGS}))
-    return folder
-
-
-def written_app_in(folder: Path, **assemblies: Callable[[cdk.Stack], None]) -> Path:
-    """An app whose stack is in files: what a rehearsal makes of a template needs no start of the CDK."""
-    for name, fill in assemblies.items():
-        app = cdk.App(context=FLAGS, outdir=str(folder / name), analytics_reporting=False)
-        fill(cdk.Stack(app, "Storage", env=cdk.Environment(region="us-east-2")))
-        app.synth()
-    return app_in(folder, WRITTEN)
+def only(fill: Callable[[cdk.Stack], None]) -> Callable[[cdk.App], None]:
+    return lambda app: fill(cdk.Stack(app, "Storage", env=cdk.Environment(region="us-east-2")))
 
 
 def rehearse_cluster(**options: Any) -> Report:
@@ -131,7 +73,11 @@ def reasons(report: Report) -> str:
 @pytest.mark.usefixtures("kept_cli")
 def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> None:
     recorder = Recorder()
-    report = rehearse(app=app_in(tmp_path, APP), listener=recorder)
+    zones = [f"eu-north-1{letter}" for letter in "abc"]
+    app = written_app_in(tmp_path, f"'-'.join(context.get({ZONES!r}, ['missing']))", missing=stacks_of_every_kind)
+    write(app / "-".join(zones), stacks_of_every_kind, **{ZONES: zones})
+    before = sorted(app.rglob("*"))
+    report = rehearse(app=app, listener=recorder)
     assert report.ok, reasons(report)
     assert [step.name for step in report.steps] == recorder.begun == [
         "synth",
@@ -149,13 +95,13 @@ def test_any_app_is_deployed_deployed_again_and_destroyed(tmp_path: Path) -> Non
     assert kinds == {"parameter", "custom resource"}
     assert "AWS::FSx::FileSystem" in {entry.type for entry in report.retained}
     # The look-up of the zones was answered, and left no trace in the user's tree.
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["app.py", "cdk.json"]
+    assert sorted(app.rglob("*")) == before
     assert json.loads(json.dumps(report.to_dict()))["ok"] is True
 
 
 @pytest.mark.usefixtures("kept_cli")
 def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) -> None:
-    app = written_app_in(tmp_path, assembly=broken)
+    app = written_app_in(tmp_path, assembly=only(broken))
     report = rehearse(app=app, context={"cluster": str(FILE)}, region="us-east-2")
     assert not report.ok
     assert [(step.name, step.ok) for step in report.steps][-1] == ("deploy", False)
@@ -166,8 +112,9 @@ def test_a_failed_deployment_ends_the_rehearsal_with_its_reason(tmp_path: Path) 
 @pytest.mark.usefixtures("kept_cli")
 def test_the_guard_looks_at_the_update_before_it_is_made(tmp_path: Path) -> None:
     # To another subnet with one more node group: what nobody means, and what the guard is for.
-    before, after = (lustre_in(f"subnet-{digit * 17}") for digit in "12")
-    written_app_in(tmp_path, assembly=before, edited=after)
+    before, after = (only(lustre_in(f"subnet-{digit * 17}")) for digit in "12")
+    edited = "'edited' if 'extra:' in pathlib.Path(context['cluster']).read_text() else 'assembly'"
+    written_app_in(tmp_path, edited, assembly=before, edited=after)
     report = rehearse_cluster(app=tmp_path)
     assert [step.ok for step in report.steps] == [True, True, True, False]
     assert report.steps[-1].changes == {}
