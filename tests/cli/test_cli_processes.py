@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Barrier
@@ -97,19 +97,29 @@ def test_another_program_ends_after_each_command(tmp_path: Path) -> None:
             assert len({words(processes, program, result, tmp_path)[0] for result in "012"}) == 3
 
 
-def test_a_command_that_runs_in_another_thread_is_stopped(tmp_path: Path) -> None:
-    begun = tmp_path / "begun"
-    text = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
+def test_commands_of_other_threads_are_stopped_and_do_not_begin(tmp_path: Path) -> None:
+    begun, later = tmp_path / "begun", tmp_path / "later"
     environment = {"PATH": os.environ["PATH"]}
     with CliProcesses() as processes, ThreadPoolExecutor(1) as pool:
-        command = [sys.executable, "-c", text]
-        running = pool.submit(
-            processes.run, command, ["x"], folder=tmp_path, environment=environment, each_line=lambda line: None
-        )
+
+        def submit(file: Path) -> Future[tuple[int, str]]:
+            command = [
+                sys.executable,
+                "-c",
+                f"import pathlib, time; pathlib.Path({str(file)!r}).touch(); time.sleep(600)",
+            ]
+            return pool.submit(
+                processes.run, command, ["x"], folder=tmp_path, environment=environment, each_line=lambda line: None
+            )
+
+        commands = [submit(begun), submit(later)]
         wait_until("the command", begun.exists)
-        with pytest.raises(KeyboardInterrupt), processes.stopped_by_errors():
+        with pytest.raises(KeyboardInterrupt), processes.stopped_by_errors(pool):
             raise KeyboardInterrupt
-        assert running.result(timeout=60)[0] == -signal.SIGTERM
+        assert [command.result(timeout=60)[0] for command in commands] == [-signal.SIGTERM] * 2
+        assert not later.exists()
+        # Those of others do.
+        assert words(processes, cli_in(tmp_path), "0", tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

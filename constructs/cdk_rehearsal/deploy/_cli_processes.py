@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +23,7 @@ class CliProcesses:
         self._idle: list[subprocess.Popen[str]] = []
         self._running: set[subprocess.Popen[str]] = set()
         self._commands: dict[subprocess.Popen[str], set[str]] = {}
+        self._together = self._stopped = False
 
     def __enter__(self) -> Self:
         return self
@@ -30,14 +33,27 @@ class CliProcesses:
             process.communicate()
 
     @contextlib.contextmanager
-    def stopped_by_errors(self) -> Iterator[None]:
-        """End the commands that run in other threads if the `with` block raises, as Ctrl-C does."""
+    def stopped_by_errors(self, pool: Executor) -> Iterator[None]:
+        """End the commands of other threads if the `with` block raises, as Ctrl-C does. They begin none after that.
+
+        Args:
+            pool: These threads. The block ends when they are idle.
+        """
+        self._together = True
         try:
             yield
         except BaseException:
-            for process in self._running.copy():
-                process.terminate()
+            self._stop()
+            pool.shutdown()
             raise
+        finally:
+            self._together = self._stopped = False
+
+    def _stop(self) -> None:
+        """End all commands, and let none begin until the `with` block of `stopped_by_errors` has ended."""
+        self._stopped = self._together
+        for process in self._running.copy():
+            process.terminate()
 
     def run(
         self,
@@ -49,8 +65,12 @@ class CliProcesses:
         each_line: Callable[[str], None],
     ) -> tuple[int, str]:
         """Run a command to its end, and return its exit code and its output."""
+        if self._stopped:
+            return -signal.SIGTERM, ""
         process = self._begin(program, arguments, folder, environment)
         self._running.add(process)
+        if self._stopped:
+            process.terminate()
         assert process.stdout is not None
         lines: list[str] = []
         try:
@@ -64,6 +84,7 @@ class CliProcesses:
                     self._idle.append(process)
                     return int(code), "".join(lines)
         except BaseException:
+            self._stop()
             _end(process)
             raise
         finally:

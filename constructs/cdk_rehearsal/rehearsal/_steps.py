@@ -81,7 +81,7 @@ class Rehearsal:
 
     def run(self, keep: Keep | None) -> None:
         """Run every step, up to the first that fails."""
-        with contextlib.suppress(_FailedStep), ThreadPoolExecutor(1) as pool, self.processes.stopped_by_errors():
+        with contextlib.suppress(_FailedStep), ThreadPoolExecutor(1) as pool, self.processes.stopped_by_errors(pool):
             self._run_steps(keep, pool)
 
     def _run_steps(self, keep: Keep | None, pool: ThreadPoolExecutor) -> None:
