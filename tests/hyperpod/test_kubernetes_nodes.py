@@ -134,6 +134,11 @@ def test_the_service_model_has_each_word() -> None:
             {"autoscaling": True},
             "Karpenter scales groups on demand and of Spot only: train",
         ),
+        (
+            [{"count": 0, "instance_type": "c7g.16xlarge"}],
+            {"autoscaling": True},
+            "Karpenter scales no group with Arm nodes: train",
+        ),
         ([{}], {"checkpoint_memory_percent": 10}, "checkpoint_memory_percent must be 20 to 100, got 10"),
         ([{}], {"cluster_arn": "llama"}, "kubernetes.cluster_arn must be"),
         ([{"minimum": 3}], {}, "minimum must be 0 to count, 2, got 3"),

@@ -324,6 +324,7 @@ def test_an_elastic_group_is_a_node_class_and_a_pool_of_the_service() -> None:
         ("capacity: spot", "capacity: cr-0123456789abcdef0", "reservation"),
         ("hyperpod: {", "hyperpod: {node-recovery: false, ", "needs the recovery of nodes"),
         ("capacity: {training-plan", "elastic: true\n    capacity: {training-plan", "launches on-demand and Spot"),
+        ("g6e.12xlarge", "c7g.16xlarge", "launches no arm64 nodes"),
     ],
 )
 def test_rejects_what_karpenter_of_the_service_does_not_scale(old: str, new: str, message: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from aws_cdk import aws_iam as iam
 
-from ultracluster.catalogue.schedulers import hyperpod
+from ultracluster.catalogue.ec2 import known_type
+from ultracluster.catalogue.schedulers import hyperpod, hyperpod_kubernetes
 from ultracluster.hyperpod._instance_group import HyperPodInstanceGroup
 from ultracluster.hyperpod._joined_cluster import HyperPodKubernetes, HyperPodRestrictedGroup
 from ultracluster.planning import arn_problem, checked_method, text_problem
@@ -106,6 +107,9 @@ def _elastic_problems(groups: Sequence[HyperPodInstanceGroup]) -> list[str]:
             problems.append(f"Karpenter scales no group with deep health checks: {group.name}")
         if isinstance(group.capacity, TrainingPlan):
             problems.append(f"Karpenter scales groups on demand and of Spot only: {group.name}")
+        record = known_type(group.instance_type)
+        if record is not None and record.architecture != hyperpod_kubernetes.AUTOSCALER_ARCHITECTURE:
+            problems.append(f"Karpenter scales no group with Arm nodes: {group.name}")
     return problems
 
 

@@ -7,7 +7,7 @@ sagemaker-hyperpod-prerequisites-iam.html beside it (read 2026-11-23)
 import re
 from typing import Annotated
 
-from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.catalogue.provenance import Source, Stated
 
 _PREREQUISITES = Source(
@@ -51,6 +51,10 @@ _CHARTS = Source(
 )
 _AUTOSCALING = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html", read_on="2026-11-23"
+)
+_NODE_POOLS = Source(
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodepool.html",
+    read_on="2026-11-28",
 )
 _TIERED = Source(
     "https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html", read_on="2026-11-23"
@@ -157,6 +161,8 @@ VOLUME_ACTIONS: Annotated[tuple[str, ...], Stated(_VOLUMES, columns="actions of 
 AUTOSCALER_PRINCIPAL: Annotated[str, Stated(_AUTOSCALING, columns="service principal")] = (
     "hyperpod.sagemaker.amazonaws.com"
 )
+#: Architecture of the nodes that the Karpenter of the service launches: it does not support Arm.
+AUTOSCALER_ARCHITECTURE: Annotated[Architecture, Stated(_NODE_POOLS, columns="architecture")] = "x86_64"
 AUTOSCALER_ACTIONS: Annotated[tuple[str, ...], Stated(_AUTOSCALING, columns="actions of IAM")] = (
     "sagemaker:BatchAddClusterNodes",
     "sagemaker:BatchDeleteClusterNodes",

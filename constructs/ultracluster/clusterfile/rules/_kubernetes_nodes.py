@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ultracluster.catalogue.schedulers import eks, eks_updates, release_parameter
+from ultracluster.catalogue.schedulers import eks, eks_updates, hyperpod_kubernetes, release_parameter
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.clusterfile._draft import Draft
 from ultracluster.clusterfile._node_group import NodeGroup
@@ -115,6 +115,9 @@ def check_elastic(group: NodeGroup, draft: Draft) -> Iterator[Problem]:
             message = (
                 f"HyperPod's Karpenter launches on-demand and Spot nodes, not {group.capacity.word}; remove elastic"
             )
+            yield _ELASTIC((*path, "elastic"), message)
+        if (architecture := group.instance_type.architecture) != hyperpod_kubernetes.AUTOSCALER_ARCHITECTURE:
+            message = f"HyperPod's Karpenter launches no {architecture} nodes; remove elastic, or choose another type"
             yield _ELASTIC((*path, "elastic"), message)
         return
     if not isinstance(group.capacity, OnDemand | Spot | TargetedReservation | CapacityBlock):
