@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,23 @@ def cloud(cli_processes: CliProcesses, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
-def run(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def run(cloud: LocalCloud, cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Runs a command of the library. The CDK CLI runs in processes that other tests have started."""
     for name, value in cloud.environment("us-east-2").items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", "123456789012")
     monkeypatch.setenv("CDK_DEFAULT_REGION", "us-east-2")
     monkeypatch.chdir(tmp_path)
+
+    def cdk_deploy(command: list[str], *, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        begin = command.index("deploy")
+        code, output = cli_processes.run(
+            command[:begin], command[begin:], folder=cwd, environment=env, each_line=lambda line: None
+        )
+        return subprocess.CompletedProcess(command, code, output)
+
+    monkeypatch.setattr(subprocess, "run", cdk_deploy)
+    monkeypatch.setattr("cdk_rehearsal.deploy.CdkCli", partial(CdkCli, processes=cli_processes))
 
     def run(command: str, text: str, *arguments: str) -> Any:
         (tmp_path / "my.yaml").write_text(text)
@@ -58,8 +70,8 @@ def run(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> A
 
 
 @pytest.fixture
-def in_process(cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Start nothing from now on: a synthesis through the CDK CLI takes three seconds, a start of the CLI one."""
+def in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Synthesise in this process from now on: through the CDK CLI, it takes two seconds."""
 
     def synthesise(cli: CdkCli, file: Path, output: Path) -> None:
         shutil.copytree(synth(clusterfile.load(file)).directory, output)
@@ -72,18 +84,7 @@ def in_process(cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch) -> 
         (output / "manifest.json").write_text(json.dumps(manifest))
         (output / "Payments.json").write_text('{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}')
 
-    def run(command: list[str], *, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        begin = command.index("deploy")
-        code, output = cli_processes.run(
-            command[:begin], command[begin:], folder=cwd, environment=env, each_line=lambda line: None
-        )
-        return subprocess.CompletedProcess(command, code, output)
-
-    def begin() -> None:
-        monkeypatch.setattr(_deploy, "synthesise", synthesise)
-        monkeypatch.setattr(subprocess, "run", run)
-
-    return begin
+    return lambda: monkeypatch.setattr(_deploy, "synthesise", synthesise)
 
 
 STRICTER = {"Effect": "Deny", "Action": "Update:Delete", "Principal": "*", "Resource": "LogicalResourceId/Login*"}
