@@ -1,9 +1,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
+import typer.testing
 from aws_cdk import assertions
 from hypothesis import settings
 
@@ -16,6 +18,9 @@ from support.wheel import Wheel, build
 # How long a case takes says more about who else uses the machine than about the code.
 settings.register_profile("here", deadline=None)
 settings.load_profile("here")
+
+# To build the commands of the library takes longer than most of them, and each `CliRunner.invoke` did.
+vars(typer.testing)["_get_command"] = cache(vars(typer.testing)["_get_command"])
 
 
 @pytest.fixture
