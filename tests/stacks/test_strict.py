@@ -13,7 +13,7 @@ from cdk_rehearsal.guard import refusals
 from support import EXAMPLES, ROOT
 from support.checkov_findings import CHECKOV_FINDINGS
 from support.strict_process import StrictProcess
-from support.template_lint import problems
+from support.template_lint import matches, problems
 from support.templates import offer, synth
 from ultracluster import clusterfile
 from ultracluster.security import FINDINGS, packs_of
@@ -94,6 +94,26 @@ def test_a_defect_beside_the_acknowledged_ones_is_found(tmp_path: Path, strict: 
     }
     assert paths["CloudWatchLogGroupEncrypted"] == {"Records/LogGroup/Resource"}
     assert paths["S3BucketReplicationEnabled"] == {"Bucket/Resource", "Data/Bucket/Resource"}
+
+
+def test_cfn_lint_finds_each_kind_of_defect() -> None:
+    """`quick_cfn_lint` replaces parts of it: a rule of each way in which it runs rules, with the line."""
+    statement = {"Effect": "Maybe", "Action": "s3:GetObject", "Resource": "*"}
+    policy = {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+    subnet = {"VpcId": {"Ref": "Nothing"}, "CidrBlock": "10.0.0.0/33"}
+    function = {"Code": {"ZipFile": "x"}, "Role": "x", "Runtime": "python3.13", "Handler": "index.x"}
+    resources = {
+        "Policy": {"Type": "AWS::IAM::Policy", "Properties": policy},
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": subnet, "DependsOn": "Later"},
+        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketNam": "x", "Tags": "x"}},
+        "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
+        "Twice": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "one"}},
+        "Again": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "one"}},
+        "Name": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": {"Fn::Sub": "text"}}},
+    }
+    lines = {(item.rule.id, item.linenumber) for item in matches(json.dumps({"Resources": resources}, indent=1))}
+    errors = {("E1020", 26), ("E3002", 28), ("E3002", 35), ("E3005", 30), ("E3012", 36), ("E3024", 36), ("E3510", 14)}
+    assert lines == errors | {("E3031", 45), ("E3019", 53), ("E3019", 59), ("W1020", 66)}
 
 
 def test_acknowledgments_are_few() -> None:
