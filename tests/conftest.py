@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from cdk_rehearsal.deploy import CliProcesses
 from support import templates
+from support.projects import Projects, run
 from support.strict_process import StrictProcess
 from support.training import warm_python
 from support.wheel import Wheel, build
@@ -58,6 +59,13 @@ def strict() -> Iterator[StrictProcess]:
 def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Wheel:
     """The wheel that users install, built once in a run."""
     return build(_of_all_workers(tmp_path_factory, worker_id) / "wheel")
+
+
+@pytest.fixture(scope="session")
+def projects(wheel: Wheel, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Projects:
+    """A new project and those of examples/, after their tests with the wheel."""
+    update = bool(pytestconfig.getoption("--update-snapshots"))
+    return run(wheel, tmp_path_factory.mktemp("projects"), update_snapshots=update)
 
 
 @pytest.fixture(scope="session")

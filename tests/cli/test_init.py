@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import ultracluster
 from support import ROOT
-from support.projects import QUICK_START
+from support.projects import Projects
 from support.wheel import Wheel
 from ultracluster import clusterfile
 from ultracluster.cli import app
@@ -62,25 +62,6 @@ def test_the_file_system_of_a_new_project_is_not_faster_than_its_nodes(tmp_path:
     assert "limited by the nodes" not in out
 
 
-# A new project, and pytest before and after an edit of its cluster file: a start takes as long as a synthesis. The
-# snapshots of a cluster file that is gone are there too.
-_PROJECT = """
-import json, os, pathlib, pytest, shutil, sys
-from ultracluster.cli import main
-arguments, sys.argv = sys.argv[1:], ["ultracluster", "init", "clusters"]
-try:
-    main()
-except SystemExit as error:
-    assert not error.code
-os.chdir("clusters")
-print("written", json.dumps([str(file) for file in pathlib.Path().rglob("*") if file.is_file()]))
-shutil.copytree("tests/snapshots/cluster", "tests/snapshots/cluster-dev")
-first = pytest.main(arguments)
-file = pathlib.Path("cluster.yaml")
-file.write_text(file.read_text().replace("count: 2}", "count: 3}", 1))
-print("edited", flush=True)
-sys.exit((first, pytest.main(arguments)) != (0, 1))
-"""
 # A resource that one more node group updates.
 _UPDATED = "llama-Compute/JobsParameter*"
 
@@ -90,14 +71,12 @@ def test_prints_the_version() -> None:
     assert (result.exit_code, result.stdout) == (0, f"ultracluster {ultracluster.__version__}\n")
 
 
-def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Path) -> None:
-    done = wheel.run("python", "-c", _PROJECT, "-q", *QUICK_START, cwd=tmp_path)
-    printed, unchanged, changed = re.split(r"^written |^edited$", done.stdout, flags=re.MULTILINE)
-    files = json.loads(unchanged.partition("\n")[0])
+def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, projects: Projects) -> None:
+    project, printed = projects.new, projects.printed
+    files = json.loads(printed["written"])
     snapshots = [name for name in files if name.startswith("tests/snapshots/cluster/first-steps-")]
     assert sorted(files) == sorted([*FILES, *snapshots, wheel.file.name])
     assert len(snapshots) == 5
-    project = tmp_path / "clusters"
     # No release: the project installs the wheel that `init` comes from.
     assert (project / wheel.file.name).read_bytes() == wheel.file.read_bytes()
     first, _, rest = text("requirements.txt").partition("\n")
@@ -106,14 +85,14 @@ def test_new_project_synthesises_tests_and_rehearses(wheel: Wheel, tmp_path: Pat
     assert required == f"./{wheel.file.name}[guard,rehearsal]\n{rest}" != f"{first}\n{rest}"
     dry = [sys.executable, "-m", "pip", "install", "-qq", "--dry-run", "--no-deps", "-r", "requirements.txt"]
     subprocess.run(dry, cwd=project, check=True)
-    assert "pytest  " in printed
-    assert "WARNING" not in done.stderr
-    assert "1 passed" in unchanged
-    assert "directories of snapshots that no test uses; delete them" in unchanged
-    assert f"\n{project / 'tests' / 'snapshots' / 'cluster-dev'}\n" in unchanged
+    assert "pytest  " in printed["init"]
+    assert "WARNING" not in projects.stderr
+    assert "1 passed" in printed["unchanged"]
+    assert "directories of snapshots that no test uses; delete them" in printed["unchanged"]
+    assert f"\n{project / 'tests' / 'snapshots' / 'cluster-dev'}\n" in printed["unchanged"]
     # A changed template fails the test.
-    assert "1 failed" in changed
-    assert "first-steps-Compute" in changed
+    assert "1 failed" in printed["changed"]
+    assert "first-steps-Compute" in printed["changed"]
     assert "first-steps" in wheel.run("ultracluster", "check", "cluster.yaml", cwd=project).stdout
     options = ["--fail", f"{_UPDATED}:update", "--adopt", "--json"]
     report = json.loads(wheel.run("ultracluster", "rehearse", str(MAIN_JOB), *options, cwd=project).stdout)

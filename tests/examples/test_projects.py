@@ -10,12 +10,9 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from support import ROOT
-from support.projects import QUICK_START
-from support.wheel import Wheel
+from support.projects import EXAMPLES, Projects
 from ultracluster import __version__
 
-PROJECTS = sorted(path.parent for path in (ROOT / "examples").glob("*/cdk.json"))
 MOST_LINES = 40
 
 
@@ -25,38 +22,22 @@ def app_of(project: Path) -> Path:
 
 
 def test_there_are_three() -> None:
-    assert [project.name for project in PROJECTS] == [
+    assert [project.name for project in EXAMPLES] == [
         "eks-node-groups",
         "slurm-in-your-app",
         "storage-and-monitoring",
     ]
 
 
-# pytest in each of these directories: its start, and that of the CDK, take longer than the tests.
-IN_EACH = """
-import os, pytest, sys
-from pathlib import Path
-options, codes = sys.argv[1:], {}
-for project in sorted(Path.cwd().iterdir()):
-    os.chdir(project)
-    codes[project.name] = int(pytest.main(options))
-sys.exit(codes if any(codes.values()) else None)
-"""
+def test_projects_pass_their_tests_with_the_wheel(projects: Projects, pytestconfig: pytest.Config) -> None:
+    for project in EXAMPLES:
+        assert "\n2 passed" in projects.printed[project.name], projects.printed[project.name]
+        for snapshot in (projects.folder / project.name).glob("*.snapshot.json"):
+            if pytestconfig.getoption("--update-snapshots"):
+                shutil.copy(snapshot, project / snapshot.name)
 
 
-def test_projects_pass_their_tests_with_the_wheel(wheel: Wheel, tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    for project in PROJECTS:
-        ignored = shutil.ignore_patterns("__pycache__", "cdk.out", ".*")
-        shutil.copytree(project, tmp_path / project.name, ignore=ignored)
-    update = ["--update-snapshots"] if pytestconfig.getoption("--update-snapshots") else []
-    printed = wheel.run("python", "-c", IN_EACH, "-q", *QUICK_START, *update, cwd=tmp_path).stdout
-    assert printed.count("\n2 passed") == len(PROJECTS), printed
-    for project in PROJECTS if update else ():
-        for snapshot in (tmp_path / project.name).glob("*.snapshot.json"):
-            shutil.copy(snapshot, project / snapshot.name)
-
-
-@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("project", EXAMPLES, ids=lambda path: path.name)
 def test_project_is_short_and_complete(project: Path) -> None:
     app = app_of(project)
     assert len(app.read_text().splitlines()) <= MOST_LINES
@@ -67,7 +48,7 @@ def test_project_is_short_and_complete(project: Path) -> None:
     assert requirement == [f"cdk-ultracluster>={major}.{minor},<{major}.{minor + 1}"]
 
 
-@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("project", EXAMPLES, ids=lambda path: path.name)
 def test_project_installs_as_its_readme_does(project: Path, tmp_path: Path) -> None:
     assert "$ pip install . pytest" in (project / "README.md").read_text()
     (built,) = WheelBuilder(str(project)).build(directory=str(tmp_path))
@@ -76,7 +57,7 @@ def test_project_installs_as_its_readme_does(project: Path, tmp_path: Path) -> N
     assert modules == [app_of(project).name]
 
 
-@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("project", EXAMPLES, ids=lambda path: path.name)
 def test_project_imports_only_faces_of_the_library(project: Path) -> None:
     modules = {
         node.module or ""
