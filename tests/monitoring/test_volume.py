@@ -30,6 +30,13 @@ def test_more_nodes_cost_more() -> None:
     assert large.usd_per_month > volume([(P5, 32, 6_000)], Profile.FULL).usd_per_month > 0
 
 
+def test_longer_retention_costs_the_storage_of_its_samples() -> None:
+    """Two bytes for each sample, at 0.03 USD for a GB and month."""
+    short, long = volume([(P5, 32, 1_000)], retention_days=150), volume([(P5, 32, 1_000)], retention_days=1_095)
+    stored_gb = short.samples_per_s * 86_400 * (1_095 - 150) * 2 / 1e9
+    assert long.usd_per_month - short.usd_per_month == pytest.approx(stored_gb * 0.03)
+
+
 def test_what_is_asked_once_is_counted_and_grows_with_who_asks_and_what_is_asked_of() -> None:
     alone = volume([(P5, 32, 100)]).series
     kinds: list[SlurmSource | KubernetesSource] = [

@@ -40,7 +40,8 @@ def _volume(cluster: ClusterFile) -> Volume:
     ]
     login = (cluster.service_type, 0, cluster.service_count)
     profile = Profile[cluster.observability.profile.upper()]
-    return volume([*groups, login], profile, source=_SOURCES[cluster.orchestrator](cluster))
+    days = cluster.observability.retention.timedelta.days
+    return volume([*groups, login], profile, source=_SOURCES[cluster.orchestrator](cluster), retention_days=days)
 
 
 def near_series(cluster: ClusterFile) -> int:

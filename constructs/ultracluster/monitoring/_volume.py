@@ -1,7 +1,8 @@
 """Number of series and samples of a cluster, and their price in AMP.
 
-Prices of us-east-1: https://aws.amazon.com/prometheus/pricing/ (first tier read 2026-11-20; the lower tiers, storage
-and queries are older knowledge, not read again: an estimate, never an offer).
+Prices of us-east-1: https://aws.amazon.com/prometheus/pricing/ (first tier read 2026-11-20; the lower tiers and storage
+as calculators of others quote the page, read 2026-11-28; that of queries is older knowledge: an estimate, never an
+offer).
 """
 
 from collections.abc import Iterable
@@ -9,18 +10,19 @@ from dataclasses import dataclass
 from math import prod
 
 from ultracluster.catalogue.ec2 import InstanceType
+from ultracluster.catalogue.monitoring import RETENTION_DAYS
 from ultracluster.monitoring._cluster_volume import PER_SCRAPE, KubernetesSource, SlurmSource, check_numbers
 from ultracluster.monitoring.collectors import INTERVAL_S, fields
 from ultracluster.monitoring.names import DCGM_METRICS, EFA_COUNTERS, EFA_COUNTERS_FULL, Profile, metrics
 
-_MONTH_S = 30 * 86_400
+_MONTH_DAYS = 30
+_MONTH_S = _MONTH_DAYS * 86_400
 # USD for ten million samples, and up to how many billion a month.
 _TIERS_USD_PER_10M = ((2e9, 0.90), (252e9, 0.35), (float("inf"), 0.16))
 _USD_PER_GB_MONTH = 0.03
 _USD_PER_BILLION_QUERIED = 0.10
-# Two bytes a sample after compression is what Prometheus itself needs; 150 days are AMP's default.
+# What Prometheus itself needs for a sample after compression.
 _BYTES_PER_SAMPLE = 2
-_RETENTION_MONTHS = 5
 _RULE_INTERVAL_S = 30
 _COUNTS = ("EFA devices", "nodes")
 # Most rules read the last sample; a quarter of them reads five minutes of them.
@@ -98,6 +100,7 @@ def volume(
     profile: Profile = Profile.STANDARD,
     *,
     source: SlurmSource | KubernetesSource | None = None,
+    retention_days: int = RETENTION_DAYS,
 ) -> Volume:
     """Estimate the ingestion of a cluster.
 
@@ -105,6 +108,7 @@ def volume(
         nodes: Type, EFA devices of a node, and number of nodes, for each node group.
         profile: Metrics profile.
         source: Targets scraped once for the cluster. By default, only nodes count.
+        retention_days: Days that samples are kept. Default: 150.
 
     Raises:
         Refusal: If a number is below 0.
@@ -130,16 +134,16 @@ def volume(
         series=scraped + recorded,
         scraped=scraped,
         samples_per_s=samples,
-        usd_per_month=_usd(samples, scraped),
+        usd_per_month=_usd(samples, scraped, retention_days),
     )
 
 
-def _usd(samples_per_s: float, scraped: int) -> float:
+def _usd(samples_per_s: float, scraped: int, retention_days: int) -> float:
     month = samples_per_s * _MONTH_S
     cost, below = 0.0, 0.0
     for limit, price in _TIERS_USD_PER_10M:
         cost += max(min(month, limit) - below, 0) / 1e7 * price
         below = limit
-    stored_gb = month * _RETENTION_MONTHS * _BYTES_PER_SAMPLE / 1e9
+    stored_gb = month * retention_days / _MONTH_DAYS * _BYTES_PER_SAMPLE / 1e9
     read = scraped * _SAMPLES_READ_PER_SERIES * _MONTH_S / _RULE_INTERVAL_S
     return cost + stored_gb * _USD_PER_GB_MONTH + read / 1e9 * _USD_PER_BILLION_QUERIED
