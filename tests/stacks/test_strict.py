@@ -97,7 +97,7 @@ def test_a_defect_beside_the_acknowledged_ones_is_found(tmp_path: Path, strict: 
 
 
 def test_cfn_lint_finds_each_kind_of_defect() -> None:
-    """`quick_cfn_lint` replaces parts of it: a rule of each way in which it runs rules, with the line."""
+    """`template_lint` replaces parts of it: a rule of each way in which it runs rules, with the line."""
     statement = {"Effect": "Maybe", "Action": "s3:GetObject", "Resource": "*"}
     policy = {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
     subnet = {"VpcId": {"Ref": "Nothing"}, "CidrBlock": "10.0.0.0/33"}
