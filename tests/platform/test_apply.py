@@ -342,6 +342,27 @@ def test_the_gate_alone_names_what_argo_cd_has_not_synced_and_changes_nothing(ru
     assert {call[1] for call in run.cluster.state["calls"]} == {"get"}
 
 
+@pytest.mark.parametrize(
+    ("sync", "health", "sick", "passed"),
+    [
+        ("Synced", "Progressing", 1, True),
+        ("Synced", "Progressing", 0, False),
+        ("Synced", "Degraded", 1, False),
+        ("OutOfSync", "Progressing", 1, False),
+    ],
+)
+def test_daemonsets_of_argo_cd_wait_for_a_few_unhealthy_nodes(sync: str, health: str, sick: int, passed: bool) -> None:
+    """Its health of a DaemonSet: without the pod of a node that does not answer, it progresses."""
+    run = Run()
+    assert run.apply(bundle())
+    for index in range(sick):
+        name = f"ip-10-0-0-{index}"
+        run.cluster.objects["Node", "", name]["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    run.cluster.put(application("orca", sync, health))
+    options = Options(seconds=0, report=run.lines.append, allow_unhealthy=True)
+    assert wait_for_gate(run.cluster, replace(bundle(), applications=("argocd/orca",)), options) == passed
+
+
 def test_the_command_needs_kubernetes_and_files_that_exist(tmp_path: Path) -> None:
     slurm = next(file for file in EXAMPLES if "orchestrator: slurm" in file.read_text())
     done = CliRunner().invoke(app, ["apply", str(slurm)])

@@ -1,8 +1,9 @@
 """Applications of Argo CD that apply a rendered platform from a Git repository.
 
-An application for each release, and one for the objects, in waves: controllers, devices, objects. A further application
-holds them all. Argo CD waits for the health of a wave, so it gets the health check of applications, which it has no
-more by default: https://argo-cd.readthedocs.io/en/stable/operator-manual/health/#argocd-app (read 2026-11-25).
+An application for each release, and one for the objects, in two waves: controllers, then devices and objects. A further
+application holds them all. Argo CD waits for the health of a wave that is not the last, so it gets the health check of
+applications, which it has no more by default: https://argo-cd.readthedocs.io/en/stable/operator-manual/health/
+#argocd-app (read 2026-11-25).
 """
 
 import re
@@ -22,7 +23,11 @@ NAMESPACE = "argocd"
 # argocd-register-clusters.html (read 2026-11-25)
 _CLUSTER = "in-cluster"
 _DIRECTORY = "argo-cd/applications"
-_WAVES = {"controllers": 0, "devices": 1, "objects": 2}
+# A DaemonSet is healthy once its pods are available on all nodes, and a sync that waits starts no other: one bad node
+# would keep objects, and all later versions of charts, from the cluster. https://github.com/argoproj/argo-cd,
+# gitops-engine/pkg/health/health_daemonset.go, gitops-engine/pkg/sync/sync_context.go and controller/appcontroller.go
+# (3.6.0, read 2026-11-28)
+_WAVES = {"controllers": 0, "devices": 1, "objects": 1}
 # Their removal ends jobs or deletes claims, so that a person confirms it: https://argo-cd.readthedocs.io/en/stable/
 # user-guide/sync-options/#resource-pruning-with-confirmation (read 2026-11-25)
 _CONFIRMED = {

@@ -49,7 +49,7 @@ def gate(tools: Tools, bundle: Bundle) -> list[Line]:
         down = {node["metadata"]["name"] for node in nodes if _not_ready(node)}
         lines.append(_collectors(tools, bundle.metrics, down.union(*(line.unhealthy for line in lines))))
     if bundle.applications:
-        lines.append(_applications(tools, bundle.applications))
+        lines.append(_applications(tools, bundle.applications, unhealthy=any(line.unhealthy for line in lines)))
     return lines
 
 
@@ -229,16 +229,21 @@ def _silent(pod: Object) -> str:
     return f"{name}: {', '.join(waiting)} not ready" if waiting else f"{name}: its node does not answer"
 
 
-def _applications(tools: Tools, desired: Sequence[str]) -> Line:
-    """Compare the applications of Argo CD with their repository, at the revision of the first one."""
+def _applications(tools: Tools, desired: Sequence[str], *, unhealthy: bool) -> Line:
+    """Compare the applications of Argo CD with their repository, at the revision of the first one.
+
+    One with a DaemonSet progresses without end while a node is unhealthy.
+    """
     items = {
         f"{item['metadata']['namespace']}/{item['metadata']['name']}": item.get("status", {})
         for item in tools.get("applications.argoproj.io", "--all-namespaces")
     }
+    few = unhealthy
     missing = []
     for name in desired:
         if (status := items.get(name)) is None:
             missing.append(f"application {name}: not in the cluster")
+            few = False
             continue
         sync, health = status.get("sync", {}), status.get("health", {})
         states = (sync.get("status", "Unknown"), health.get("status", "Unknown"))
@@ -247,9 +252,10 @@ def _applications(tools: Tools, desired: Sequence[str]) -> Line:
             messages = [row.get("message") for row in (*status.get("conditions", ()), operation, health)]
             reason = next(filter(None, messages), "")
             missing.append(f"application {name}: {', '.join(states)}{f': {reason}' if reason else ''}")
+            few &= states == ("Synced", "Progressing")
     revision = items.get(desired[0], {}).get("sync", {}).get("revision", "")
     text = f"applications: {len(desired) - len(missing)} of {len(desired)} synced and healthy"
-    return Line(f"{text}, at {revision[:7]}" if revision else text, missing)
+    return Line(f"{text}, at {revision[:7]}" if revision else text, missing, few=few)
 
 
 def _wanted(bundle: Bundle, kind: str) -> dict[tuple[str, str], bool]:
