@@ -12,7 +12,7 @@ from moto import mock_aws
 from support import ROOT
 from support.diff_runs import Diff, differ
 
-BLOCK = (ROOT / "examples" / "eks-capacity-block.yaml").read_text()
+BLOCK = (ROOT / "examples" / "eks-capacity-block.yaml").read_text() + "observability: {profile: none}\n"
 # The template has nodes while a block runs.
 RUNNING = BLOCK.replace("starts: 2026-12-04", "active: true")
 NAME = BLOCK.partition("name: ")[2].split()[0]
