@@ -30,6 +30,8 @@ def server(
     """Return the server that answers the requests to a socket, without anything of an earlier cloud."""
     _reset()
     moto = DomainDispatcherApplication(create_backend_app)
+    # For each request, it looks through the directories of its modules.
+    moto.get_backend_for_host = cache(moto.get_backend_for_host)  # type: ignore[method-assign]
     front = Front(CloudFormationApi(engine), stacks, answers, grafana, moto)
     host, port = listening.getsockname()
     return make_server(host, port, front, threaded=True, request_handler=Handler, fd=listening.fileno())
