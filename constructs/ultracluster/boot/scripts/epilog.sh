@@ -26,10 +26,11 @@ log() {
 }
 
 unmap_gpus() {
-    local file own=()
+    local file jobs own=()
     for file in "$run"/hpc-jobs/*; do
         [ -f "$file" ] || continue
-        if [ "$(<"$file")" = "$job" ]; then
+        mapfile -t jobs <"$file"
+        if [ "${jobs[*]}" = "$job" ]; then
             own+=("$file")
             continue
         fi
@@ -42,11 +43,13 @@ unmap_gpus() {
 
 # Succeed if the user is a person, who has no other job on this node. Users of the system begin below 1000, nobody is 65534.
 is_gone() {
-    local file
+    local file other
     [[ $uid =~ ^[0-9]+$ ]] && [ "$uid" -ge 1000 ] && [ "$uid" -ne 65534 ] || return 1
     for file in "$run"/jobs/*; do
         [ -f "$file" ] || continue
-        if [ "$(cat "$file" 2>/dev/null)" = "$uid" ]; then return 1; fi
+        # An epilog of another job removes them.
+        read -r other 2>/dev/null <"$file" || other=""
+        if [ "$other" = "$uid" ]; then return 1; fi
     done
 }
 
@@ -84,13 +87,15 @@ remove_shared_memory() {
 
 main() {
     local left rc=0
-    mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
+    [ -d "$run/jobs" ] && [ -d "$run/hpc-jobs" ] && [ -d "$run/health" ] || mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
     # Others could hold a lock that they may read.
+    umask 077
     exec 8>"$run/node-scripts.lock"
-    chmod 600 "$run/node-scripts.lock"
+    umask 022
     flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"
+    umask 077
     exec 9>"$run/epilog.lock"
-    chmod 600 "$run/epilog.lock"
+    umask 022
     # Many jobs may end at once, each with processes that take seconds to end. Slurm would drain the node for a failure.
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     unmap_gpus || log "the names of its GPUs in the metrics are left"

@@ -20,6 +20,7 @@ health=$root/run/ultracluster/health
 run=$root/run/ultracluster/devices
 wanted=$root/etc/ultracluster/health
 # Seconds for each command: a GPU that has fallen off the bus can block every program that reads it.
+# shellcheck disable=SC2034 # of concurrent-commands.sh
 limit=${ULTRACLUSTER_CHECK_LIMIT:-10}
 patience=0 recent=0 forget=no
 # Seconds for a fabric manager that has just been restarted: without it each job would fail, and with it none does.
@@ -65,71 +66,37 @@ read_wanted() {
     done <"$wanted"
 }
 
-# Start a command under a name; its output is in $run/NAME.out, and its exit code in $run/NAME.code, which is empty
-# until it has ended. It inherits no file descriptor: neither the lock nor the pipe from which slurmd reads the output.
-query() {
-    local name=$1
-    shift
-    asked+=("$name")
-    : >"$run/$name.code"
-    {
-        rc=0
-        timeout --kill-after=1 "$limit" "$@" >"$run/$name.out" 2>&1 || rc=$?
-        echo "$rc" >"$run/$name.code"
-    } </dev/null >/dev/null 2>&1 9>&- &
-}
+#INCLUDE concurrent-commands.sh
 
-# Wait for the commands, up to a limit: what hangs in the driver cannot be killed, and what
-# waits for it hangs too. Counted, because the time of day may be corrected meanwhile.
-await() {
-    local name left tenths
-    for ((tenths = (limit + 2) * 10; tenths > 0; tenths--)); do
-        left=no
-        for name in "${asked[@]}"; do [ -s "$run/$name.code" ] || left=yes; done
-        [ "$left" = yes ] || break
-        sleep 0.1
-    done
-    for name in "${asked[@]}"; do [ -s "$run/$name.code" ] || echo 124 >"$run/$name.code"; done
-}
-
-# Succeed if one of the commands ended well; else why not is a problem.
-answered() {
-    local rc what=$2
-    read -r rc <"$run/$1.code"
-    case $rc in
-        0) return 0 ;;
-        124 | 137) problem "$what does not answer within $limit s" ;;
-        *) problem "$what: $(awk 'NF { last = $0 } END { print substr(last, 1, 120) }' "$run/$1.out")" ;;
-    esac
-    return 1
+query_gpus() {
+    query gpus nvidia-smi --format=csv,noheader,nounits \
+        "--query-gpu=index,ecc.mode.current,ecc.errors.uncorrected.volatile.total,$1.hw_slowdown"
 }
 
 # Run the slow commands concurrently.
 ask_all() {
-    local since asked=() reasons
+    local since
+    begin
     # Without chrony the clock is not checked.
-    : >"$run/clock.code"
     ! command -v chronyc >/dev/null || query clock chronyc -n -c tracking
     if [ "$gpus" -eq 0 ]; then
         await
         return
     fi
     read -r since 2>/dev/null <"$run/xids-since" || since=""
+    query rows nvidia-smi --format=csv,noheader,nounits \
+        --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure
+    [ "$nvlinks" -eq 0 ] || query nvlink nvidia-smi nvlink --status
+    [ "$nvlinks" -eq 0 ] || query fabric nvidia-smi --format=csv,noheader,nounits \
+        --query-gpu=index,fabric.state,fabric.status
+    query kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
+    query_gpus clocks_event_reasons
+    await
     # Drivers before 535 have the second name only.
-    for reasons in clocks_event_reasons clocks_throttle_reasons; do
-        query gpus nvidia-smi --format=csv,noheader,nounits \
-            "--query-gpu=index,ecc.mode.current,ecc.errors.uncorrected.volatile.total,$reasons.hw_slowdown"
-        if [ "$reasons" = clocks_event_reasons ]; then
-            query rows nvidia-smi --format=csv,noheader,nounits \
-                --query-remapped-rows=gpu_bus_id,remapped_rows.pending,remapped_rows.failure
-            [ "$nvlinks" -eq 0 ] || query nvlink nvidia-smi nvlink --status
-            [ "$nvlinks" -eq 0 ] || query fabric nvidia-smi --format=csv,noheader,nounits \
-                --query-gpu=index,fabric.state,fabric.status
-            query kernel journalctl --dmesg --boot --no-pager --quiet --output=cat ${since:+"--since=@$since"}
-        fi
-        await
-        [[ $(<"$run/gpus.out") == *"not a valid field"* ]] || break
-    done
+    [[ $(<"$run/gpus.out") == *"not a valid field"* ]] || return 0
+    begin
+    query_gpus clocks_throttle_reasons
+    await
 }
 
 check_gpus() {
@@ -157,14 +124,20 @@ check_rows() {
 
 # "Link 3: 26.562 GB/s" is up, in whatever unit; "Link 3: <inactive>" is not. Without NVLink the output is empty.
 check_nvlink() {
-    local gpu up
+    local lines line gpu=0 up=()
     answered nvlink "nvidia-smi nvlink" || return 0
-    [ -n "$(<"$run/nvlink.out")" ] || problem "no GPU has NVLink"
-    while read -r gpu up; do
-        [ "$up" -ge "$nvlinks" ] || problem "GPU $gpu has $up of $nvlinks NVLinks up"
-    done < <(awk '$1 == "GPU" { gpu = $2; sub(":", "", gpu); up[gpu] += 0 }
-        $1 == "Link" && tolower($0) !~ /inactive|disabled|down|n\/a/ { up[gpu]++ }
-        END { for (gpu in up) print gpu, up[gpu] }' "$run/nvlink.out" | sort -n)
+    mapfile -t lines <"$run/nvlink.out"
+    [[ ${lines[*]} == *[![:space:]]* ]] || problem "no GPU has NVLink"
+    for line in "${lines[@],,}"; do
+        case $line in
+            gpu\ [0-9]*) line=${line#gpu } gpu=${line%%[!0-9]*} up[gpu]=0 ;;
+            *inactive* | *disabled* | *down* | *n/a*) ;;
+            [[:blank:]]*link\ [0-9]*) up[gpu]=$((${up[gpu]:-0} + 1)) ;;
+        esac
+    done
+    for gpu in "${!up[@]}"; do
+        [ "${up[gpu]}" -ge "$nvlinks" ] || problem "GPU $gpu has ${up[gpu]} of $nvlinks NVLinks up"
+    done
 }
 
 # Check that the fabric manager has registered each GPU: CUDA fails before, though the links are up.
@@ -202,9 +175,8 @@ check_xids() {
 # https://github.com/SchedMD/slurm, src/plugins/auth/slurm/auth_slurm.h, read 2026-11-21): on a node that is farther off
 # every step of a job would fail, long before the job reports it.
 check_clock() {
-    local off rc
-    read -r rc <"$run/clock.code" || return 0
-    [ "$rc" = 0 ] || return 0
+    local off
+    [ "${codes[clock]:-}" = 0 ] || return 0
     IFS=, read -r _ _ _ _ off _ <"$run/clock.out" || true
     [[ $off =~ ^-?([0-9]{1,12})\.[0-9]+$ ]] || return 0
     [ "${BASH_REMATCH[1]}" -lt 10 ] || problem "the clock is ${BASH_REMATCH[1]} s off"
@@ -282,8 +254,9 @@ main() {
     [ -d "$run" ] && [ -d "$root/run/ultracluster/hpc-jobs" ] || mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"
     # Several jobs may start on a node at once.
     # Others could hold a lock that they may read.
+    umask 077
     exec 9>"$run/lock"
-    chmod 600 "$run/lock"
+    umask 022
     flock --wait 60 9 || fail "another check has run for a minute"
     ! take_recent || return 0
     if [ "$forget" = yes ]; then printf '%s\n' "$EPOCHSECONDS" >"$run/xids-since"; fi

@@ -258,8 +258,9 @@ main() {
     local disks=() volume="" where=""
     read_arguments "$@"
     mkdir -p "$root/run/ultracluster"
+    umask 077
     exec 9>"$root/run/ultracluster/local-scratch.lock"
-    chmod 600 "$root/run/ultracluster/local-scratch.lock"
+    umask 022
     flock 9
     leave_enroot
     find_disks

@@ -190,8 +190,9 @@ main() {
     local devices=() up=() type setup=""
     read_arguments "$@"
     mkdir -p "$root/run/ultracluster"
+    umask 077
     exec 9>"$root/run/ultracluster/lustre-efa.lock"
-    chmod 600 "$root/run/ultracluster/lustre-efa.lock"
+    umask 022
     flock 9
     find_devices
     if [ "${#devices[@]}" -eq 0 ]; then

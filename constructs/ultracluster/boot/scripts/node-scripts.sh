@@ -110,8 +110,9 @@ replace_files() {
         cp -p "$new/$group/$file" "$(beside "$root/$file")" || fail "$file cannot be written"
     done <"$new/files"
     # Others could hold a lock that they may read.
+    umask 077
     exec 9>"$run/node-scripts.lock"
-    chmod 600 "$run/node-scripts.lock"
+    umask 022
     if ! flock --wait "${ULTRACLUSTER_LOCK_WAIT:-60}" 9; then
         log "prologs or epilogs are running; the update waits"
         exit 0
@@ -180,8 +181,9 @@ follow_workspace() {
 main() {
     read_arguments "$@"
     mkdir -p "$kept" "$run"
+    umask 077
     exec 7>"$kept/lock"
-    chmod 600 "$kept/lock"
+    umask 022
     flock 7
     # Until the first version is there.
     [ -e "$kept/sha256" ] || state health "failed: the scripts of the node are not there yet"

@@ -63,7 +63,7 @@ refuse() {
 # https://github.com/NVIDIA/dcgm-exporter (commit d5e5f51 of 2026-05-12, README and internal/pkg/transformation/hpc.go)
 map_gpus() {
     # `192(x63),96` is 192.
-    local gpu words=() gpus jobs=("$run"/jobs/*) cpus=${SLURM_JOB_CPUS_PER_NODE:-}
+    local gpu words=() listed gpus jobs=("$run"/jobs/*) cpus=${SLURM_JOB_CPUS_PER_NODE:-}
     cpus=${cpus%%[^0-9]*}
     IFS=, read -r -a words <<<"${SLURM_JOB_GPUS:-}"
     # It requested none; those of a node that it has to itself, with all CPUs, are its own.
@@ -73,17 +73,20 @@ map_gpus() {
     fi
     for gpu in "${words[@]}"; do
         [[ $gpu =~ ^[0-9]+$ ]] || continue
-        if [ -s "$run/hpc-jobs/$gpu" ] && grep -qxF "$job" "$run/hpc-jobs/$gpu"; then continue; fi
-        printf '%s\n' "$job" >>"$run/hpc-jobs/$gpu"
+        listed=()
+        [ ! -s "$run/hpc-jobs/$gpu" ] || mapfile -t listed <"$run/hpc-jobs/$gpu"
+        [[ " ${listed[*]} " == *" $job "* ]] || printf '%s\n' "$job" >>"$run/hpc-jobs/$gpu"
     done
 }
 
 # The job writes its metrics into a directory of its own. Not in /run: the user could fill the node's memory.
 make_metrics_directory() {
-    mkdir -p "$metrics/$job" && chmod 700 "$metrics/$job" && chown "${SLURM_JOB_UID:?}" "$metrics/$job"
+    # shellcheck disable=SC2174 # the directories above are for all
+    mkdir -p -m 700 "$metrics/$job" && chown "${SLURM_JOB_UID:?}" "$metrics/$job"
 }
 
 main() {
+    local users
     [ -d "$run/jobs" ] && [ -d "$run/hpc-jobs" ] || mkdir -p "$run/jobs" "$run/hpc-jobs"
     # First of all: SSH to this node is for users with a job on it, and the batch script may run before this prolog is done.
     trap '[ "$?" -eq 0 ] || rm -f "$run/jobs/$job"' EXIT
@@ -91,14 +94,16 @@ main() {
     mv "$run/.job-$job" "$run/jobs/$job"
     # No update of these scripts between the steps. What hangs in the driver must not keep the lock.
     # Others could hold a lock that they may read.
+    umask 077
     exec 8>"$run/node-scripts.lock"
-    chmod 600 "$run/node-scripts.lock"
+    umask 022
     flock --shared --wait "$wait" 8 || log "an update of the scripts has run for $wait s"
     # The epilog cleans up after users who have no job here any more: it must not meet the first process of this one. An
     # epilog that begins from here on sees this job; those that have begun are done when the lock is free. Each has it for
     # seconds, and many may wait for it: that is no reason to refuse a job.
+    umask 077
     exec 9>"$run/epilog.lock"
-    chmod 600 "$run/epilog.lock"
+    umask 022
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     # Names in metrics are not worth a job.
     map_gpus || log "its GPUs could not be mapped for metrics"
@@ -113,7 +118,8 @@ main() {
     [ ! -x "$bin-boot-guard" ] || "$bin-boot-guard" --scripts 8>&-
     [ ! -e "$run/health/script" ] || refuse script 1
     # The node has read no users yet: Slurm starts none of their jobs.
-    if grep -qs '^failed' "$run/health/users"; then refuse users 1; fi
+    read -r users 2>/dev/null <"$run/health/users" || users=""
+    [[ $users != failed* ]] || refuse users 1
     # Users of a directory are not known before. The check of the mounts has passed.
     [ ! -x "$bin-user-directories" ] || [ -z "${SLURM_JOB_UID:-}" ] ||
         timeout --kill-after=5 20 "$bin-user-directories" "$SLURM_JOB_UID" 8>&- ||
