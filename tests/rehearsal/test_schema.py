@@ -130,3 +130,17 @@ def test_a_type_is_a_type_of_its_region() -> None:
 def test_rejects_a_region_without_schemas() -> None:
     with pytest.raises(UnknownRegionError, match=r"no registry schemas for the Region mars-north-1; .* us-east-1"):
         Registry("mars-north-1")
+
+
+def test_problems_are_where_cfn_lint_has_them() -> None:
+    known = REGISTRY.find("AWS::EC2::LaunchTemplate")
+    assert known is not None
+    interfaces = [{"DeviceIndex": 0}, {"DeviceIndex": "first", "Ipv6Addresses": [{"Ipv6Address": []}]}]
+    properties = {
+        "LaunchTemplateData": {"NetworkInterfaces": interfaces, "CpuOptions": {"CoreCount": 1, "Threads": 2}},
+        "TagSpecifications": [{"Tags": [{"Key": "a"}]}],
+        "Colour": "red",
+    }
+    expected = {"/".join(map(str, error.path)) for error in StandardValidator(known.body).iter_errors(properties)}
+    assert "LaunchTemplateData/NetworkInterfaces/1/Ipv6Addresses/0/Ipv6Address" in expected
+    assert {problem.partition(": ")[0].removeprefix("#/") for problem in known.problems(properties)} == expected

@@ -33,7 +33,8 @@ class ResourceType:
 
     @cached_property
     def _validator(self) -> Any:
-        return StandardValidator(self.body).extend(validators={"type": _type})(self.body)
+        validator = _Validator(self.body)
+        return validator.evolve(context=validator.context.evolve(functions=[]))
 
     def problems(self, properties: dict[str, Any], made_up: Collection[str] = ()) -> list[str]:
         """Return what the schema rejects in `properties`, empty when nothing. A token violates nothing.
@@ -197,6 +198,30 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[An
     expected = [types] if isinstance(types, str) else types
     if not any(_TYPES[kind](instance) if kind in _TYPES else validator.is_type(instance, kind) for kind in expected):
         yield ValidationError(f"{json.dumps(instance, default=str)} is not of type {' or '.join(expected)}")
+
+
+class _Validator(StandardValidator({}).extend(validators={"type": _type})):  # type: ignore[misc]  # no py.typed
+    """cfn-lint's validator of schemas, without the place in a template, which it copies twice for each value."""
+
+    def descend(
+        self,
+        instance: Any,
+        schema: Any,
+        path: str | int | None = None,
+        schema_path: str | int | None = None,
+        property_path: str | None = None,
+    ) -> Iterator[Any]:
+        for error in self.evolve(schema=schema).iter_errors(instance):
+            if path is not None:
+                error.path.appendleft(path)
+            if schema_path is not None:
+                error.schema_path.appendleft(schema_path)
+            yield error
+
+    def evolve(self, **changes: Any) -> Any:
+        result: Any = object.__new__(type(self))
+        vars(result).update(vars(self), **changes)
+        return result
 
 
 # A look-ahead for the beginning of the text: PlacementGroupArn of AWS::EC2::CapacityReservation has
