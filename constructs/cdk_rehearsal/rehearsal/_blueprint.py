@@ -30,7 +30,7 @@ class Environment:
     @property
     def partition(self) -> str:
         """Partition of the region, such as aws-cn."""
-        # Imported on use: moto takes two seconds.
+        # Imported on use: moto takes half a second.
         from moto.utilities.utils import get_partition
 
         return get_partition(self.region)
