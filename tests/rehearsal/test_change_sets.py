@@ -1,7 +1,7 @@
 """Change sets of deployed stacks, asked of the local cloud as of AWS: created, read and deleted."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -124,6 +124,23 @@ def test_a_value_in_ssm_that_stacks_have_in_common_is_read_once(stacks: Stacks, 
         assert [each["Resources"]["Name"]["Properties"]["Value"] for each in written] == [value, value]
 
 
+def test_one_request_describes_all_stacks_of_a_region(stacks: Stacks, tmp_path: Path) -> None:
+    names = [stacks.create({"Name": parameter("x")}) for _ in range(3)]
+    file = tmp_path / "stack.json"
+    file.write_text(body({"Name": parameter("y")}))
+    assembly = [AssembledStack(name=each, account=None, region=REGION, template=file) for each in (*names[:2], "new")]
+    requests: list[Any] = []
+    event = "before-call.cloudformation.DescribeStacks"
+    stacks.cloudformation.meta.events.register(event, lambda **it: requests.append(it), unique_id="counted")
+    client = lambda service, _: stacks.client(service)  # noqa: E731
+    sides = comparison(assembly, client, tmp_path, belongs=lambda stack: stack["StackName"] == names[2])
+    result = change_sets(assembly, client, sides)
+    stacks.cloudformation.meta.events.unregister(event, unique_id="counted")
+    assert len(requests) == 1
+    assert (list(sides.existing), sides.new, list(sides.left)) == (names[:2], ["new"], names[2:])
+    assert list(result.changes) == names[:2]
+
+
 def long(value: str) -> dict[str, Any]:
     """Return a template of more than 51,200 bytes."""
     return {"Name": parameter(value)} | {f"P{number}": parameter("x" * 4000) for number in range(14)}
@@ -155,15 +172,16 @@ def test_what_cloudformation_refuses_is_reported_with_its_reason(stacks: Stacks,
 class _Slow:
     """CloudFormation with a change set that fails late, in pages."""
 
+    existing: ClassVar[dict[str, Mapping[str, Any]]] = {
+        "a": {"StackId": "arn:aws:cloudformation:us-east-2:1:stack/a/b"}
+    }
+
     def __init__(self, *statuses: str) -> None:
         self._statuses = list(statuses)
         self.deleted = False
 
     def __call__(self, service: str, region: str | None) -> "_Slow":
         return self
-
-    def describe_stacks(self, **_: str) -> dict[str, Any]:
-        return {"Stacks": [{"StackId": "arn:aws:cloudformation:us-east-2:1:stack/a/b", "StackStatus": "X"}]}
 
     def create_change_set(self, **_: Any) -> None: ...
 
@@ -188,7 +206,7 @@ def test_a_change_set_takes_time_and_has_pages(
     file.write_text(body({"Name": parameter("x")}))
     for folder in ("deployed", "assembled"):
         (tmp_path / folder).mkdir()
-    sides = Comparison(deployed=tmp_path / "deployed", assembled=tmp_path / "assembled")
+    sides = Comparison(deployed=tmp_path / "deployed", assembled=tmp_path / "assembled", existing=_Slow.existing)
     client = _Slow(*statuses)
     result = change_sets([AssembledStack(name="a", account=None, region=None, template=file)], client, sides)
     assert client.deleted
@@ -220,7 +238,7 @@ def test_an_object_that_cloudformation_may_not_read_is_a_missing_permission(tmp_
     file.write_text(body(long("a")))
     for folder in ("deployed", "assembled"):
         (tmp_path / folder).mkdir()
-    sides = Comparison(deployed=tmp_path / "deployed", assembled=tmp_path / "assembled")
+    sides = Comparison(deployed=tmp_path / "deployed", assembled=tmp_path / "assembled", existing=_Slow.existing)
     client = Denied("FAILED")
     stack = AssembledStack(name="a", account=None, region=None, template=file, asset=ASSET)
     result = change_sets([stack], client, sides)

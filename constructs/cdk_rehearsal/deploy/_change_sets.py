@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from cdk_rehearsal.deploy._assembly import AssembledStack
-from cdk_rehearsal.deploy._comparison import Client, Comparison, described
+from cdk_rehearsal.deploy._comparison import Client, Comparison
 from cdk_rehearsal.registry import read
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateChangeSet.html (read 2026-11-23)
@@ -52,13 +52,11 @@ def change_sets(stacks: Iterable[AssembledStack], client: Client, sides: Compari
     for stack in stacks:
         if stack.name in sides.new or stack.name in sides.blocked or sides.same(stack.name):
             continue
-        cloudformation = client("cloudformation", stack.region)
+        cloudformation, existing = client("cloudformation", stack.region), sides.existing[stack.name]
+        body = read(stack.template.read_text(encoding="utf-8"))
         try:
-            existing = described(cloudformation, stack.name)
-            if existing is None:
-                continue
-            with _template(stack, existing, client) as template:
-                request = {**template, "Parameters": _parameters(stack, existing)}
+            with _template(stack, body, existing, client) as template:
+                request = {**template, "Parameters": _parameters(body, existing)}
                 change_set = _created(cloudformation, stack.name, request)
         except ClientError as error:
             # A template that CloudFormation cannot take is an error of the request; a missing permission has its own,
@@ -97,22 +95,22 @@ def _created(cloudformation: Any, stack: str, request: Mapping[str, Any]) -> dic
     return {"Status": page["Status"], "StatusReason": page.get("StatusReason", ""), "Changes": changes}
 
 
-def _parameters(stack: AssembledStack, existing: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _parameters(template: Mapping[str, Any], existing: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Keep the values that the stack has, as the CDK CLI does (read in CLI 2.1148.1, 2026-11-23)."""
-    template = read(stack.template.read_text(encoding="utf-8"))
     known = {parameter["ParameterKey"] for parameter in existing.get("Parameters", [])}
     return [{"ParameterKey": key, "UsePreviousValue": True} for key in template.get("Parameters") or {} if key in known]
 
 
 @contextmanager
-def _template(stack: AssembledStack, existing: Mapping[str, Any], client: Client) -> Iterator[dict[str, str]]:
+def _template(
+    stack: AssembledStack, template: Mapping[str, Any], existing: Mapping[str, Any], client: Client
+) -> Iterator[dict[str, str]]:
     """Provide the template of a request: its text, or where that is too long, a URL in the bootstrap bucket.
 
     The key is not that of the CDK CLI, which never replaces an object: who may only compare could choose what is
     deployed later.
     """
-    text = stack.template.read_text(encoding="utf-8")
-    body = json.dumps(read(text), separators=(",", ":"))
+    body = json.dumps(template, separators=(",", ":"))
     if len(body.encode()) <= _LONGEST_BODY or stack.asset is None:
         yield {"TemplateBody": body}
         return
@@ -124,7 +122,7 @@ def _template(stack: AssembledStack, existing: Mapping[str, Any], client: Client
     bucket, _, name = url.removeprefix("s3://").partition("/")
     target = {"Bucket": bucket, "Key": f"ultracluster-diff/{uuid4()}/{name}"}
     s3 = client("s3", stack.region)
-    s3.put_object(**target, Body=text.encode())
+    s3.put_object(**target, Body=stack.template.read_bytes())
     try:
         domain = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
         yield {"TemplateURL": f"https://{bucket}.s3.{region}.{domain}/{target['Key']}"}

@@ -39,6 +39,7 @@ class Comparison:
     Args:
         deployed: Directory with the templates that are deployed.
         assembled: Directory with those of the assembly.
+        existing: Stack of the assembly that exists -> its description by CloudFormation.
         new: Stacks that do not exist yet.
         failed: Those of the new ones that exist without resources, because their creation failed.
         blocked: Stack -> status in which it cannot be updated.
@@ -51,6 +52,7 @@ class Comparison:
 
     deployed: Path
     assembled: Path
+    existing: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     new: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     blocked: dict[str, str] = field(default_factory=dict)
@@ -108,16 +110,21 @@ def comparison(
         directory.mkdir()
     # Region -> values in SSM: the stacks of an app have parameters in common.
     ssm: defaultdict[str | None, dict[str, str]] = defaultdict(dict)
+    # Region -> all its stacks by name: one request gives a page of them.
+    regions = dict.fromkeys(stack.region for stack in stacks) if belongs else ()
+    known = {region: _all(client, region) for region in regions}
     for stack in stacks:
         cloudformation = client("cloudformation", stack.region)
         expected = read(stack.template.read_text(encoding="utf-8"))
-        existing = described(cloudformation, stack.name)
+        listed = known[stack.region].get(stack.name) if belongs else described(cloudformation, stack.name)
+        existing = None if listed is None or listed["StackStatus"] in _ABSENT else listed
         failed = existing is not None and existing["StackStatus"] == CREATION_FAILED
         if failed:
             result.failed.append(stack.name)
         if existing is None or failed:
             result.new.append(stack.name)
         else:
+            result.existing[stack.name] = existing
             if existing["StackStatus"] not in _UPDATABLE:
                 result.blocked[stack.name] = existing["StackStatus"]
             if existing["StackStatus"] == _NOT_UNDONE:
@@ -131,26 +138,35 @@ def comparison(
         for name, template in synthesised_templates(stack.name, expected, stack.template.parent):
             _write(result.assembled, name, template)
     if belongs is not None:
-        _add_left(result, stacks, client, belongs)
+        _add_left(result, stacks, client, belongs, known)
     return result
 
 
-def _add_left(result: Comparison, stacks: Sequence[AssembledStack], client: Client, belongs: Belongs) -> None:
+def _all(client: Client, region: str | None) -> dict[str, Mapping[str, Any]]:
+    pages = client("cloudformation", region).get_paginator("describe_stacks").paginate()
+    return {stack["StackName"]: stack for page in pages for stack in page["Stacks"]}
+
+
+def _add_left(
+    result: Comparison,
+    stacks: Sequence[AssembledStack],
+    client: Client,
+    belongs: Belongs,
+    known: Mapping[str | None, Mapping[str, Mapping[str, Any]]],
+) -> None:
     names = {(stack.region, stack.name) for stack in stacks}
     files = {stack.name: result.deployed / template_file(stack.name) for stack in stacks}
     texts = {name: file.read_text(encoding="utf-8") for name, file in files.items() if file.is_file()}
-    for region in dict.fromkeys(stack.region for stack in stacks):
-        cloudformation = client("cloudformation", region)
-        for page in cloudformation.get_paginator("describe_stacks").paginate():
-            for stack in page["Stacks"]:
-                name, exists = stack["StackName"], stack["StackStatus"] not in (*_ABSENT, CREATION_FAILED)
-                if exists and (region, name) not in names and belongs(stack):
-                    result.left[name] = _deletion(stack)
-                    _write(result.deployed, name, original_template(cloudformation, name))
-                    exports = [json.dumps(row["ExportName"]) for row in stack.get("Outputs", ()) if "ExportName" in row]
-                    users = [user for user, text in texts.items() if any(export in text for export in exports)]
-                    if users:
-                        result.importers[name] = users
+    for region, existing in known.items():
+        for name, stack in existing.items():
+            exists = stack["StackStatus"] not in (*_ABSENT, CREATION_FAILED)
+            if exists and (region, name) not in names and belongs(stack):
+                result.left[name] = _deletion(stack)
+                _write(result.deployed, name, original_template(client("cloudformation", region), name))
+                exports = [json.dumps(row["ExportName"]) for row in stack.get("Outputs", ()) if "ExportName" in row]
+                users = [user for user, text in texts.items() if any(export in text for export in exports)]
+                if users:
+                    result.importers[name] = users
 
 
 def _deletion(stack: Mapping[str, Any]) -> str:
