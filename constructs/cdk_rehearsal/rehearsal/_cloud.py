@@ -42,7 +42,7 @@ class LocalCloud:
     Args:
         update_rules: Resource type -> rules for updates that its service rejects, beyond the facts of the registry.
         template_rules: Resource type -> rules for a resource and others that it refers to, beyond those of services.
-        wait: Whether the `with` block begins when it answers. Otherwise it starts beside the block, in two seconds,
+        wait: Whether the `with` block begins when it answers. Otherwise it starts beside the block, in a second,
             and the first requests wait for it.
 
     Raises:
