@@ -211,3 +211,28 @@ def test_the_last_task_of_an_array_is_queued_again_alone(slurm: RealSlurm) -> No
     assert slurm.job(f"{array}_1", "%T") == "RUNNING"
     assert "pretrain: start 0" in log(slurm, other)
     slurm.made["train-3"].file("/run/ultracluster/health/mounts", before)
+
+
+def test_a_heterogeneous_job_leaves_a_bad_node_out_of_its_first_component_and_is_queued_as_a_whole(
+    slurm: RealSlurm,
+) -> None:
+    """Of its number, scontrol shows and changes all components."""
+    note = "ok: /fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA\n"
+    file = slurm.made["train-2"].root / "run/ultracluster/health/mounts"
+    before = file.read_text() if file.exists() else "ok\n"
+    slurm.made["train-2"].file("/run/ultracluster/health/mounts", note)
+    payload = 'until [ -e "$CHECKPOINT_REQUEST" ]; do sleep 0.2; done'
+    others = (":", "--nodes=1", "--exclusive", "--partition=train", "--exclude=train-6")
+    job = submit(slurm, "nodes", "--nodes=2", "--exclude=train-7", *others, payload=payload)
+    first, last = (f"{job}+{number}" for number in (0, 1))
+    slurm.until("it waits without train-2", lambda: excluded(slurm, first) == {"train-2", "train-7"})
+    assert excluded(slurm, last) == {"train-6"}
+    slurm.start_now(job)
+    slurm.until("the job runs on two nodes", lambda: len(tasks(slurm, job)) == 2)
+    assert not {"train-2", "train-7"} & {*tasks(slurm, job)}
+    # Near its time limit.
+    slurm.run("scancel", "--signal=USR1", "--batch", job)
+    slurm.until("all of it waits", lambda: slurm.job(job, "%T").splitlines() == ["PENDING"] * 2)
+    slurm.until("without nodes of its tests", lambda: excluded(slurm, first) == {"train-7"})
+    assert excluded(slurm, last) == {"train-6"}
+    slurm.made["train-2"].file("/run/ultracluster/health/mounts", before)

@@ -118,7 +118,7 @@ class RealSlurm(RealAccounting):
 
         See: https://slurm.schedmd.com/slurm.conf.html#OPT_cred_expire (read 2026-11-22)
         """
-        self.until(f"job {job} is requeued", lambda: self.job(job, "%T %r") == "PENDING BeginTime")
+        self.until(f"job {job} is requeued", lambda: set(self.job(job, "%T %r").splitlines()) == {"PENDING BeginTime"})
         # A node refuses credentials of the second in which the last ones were revoked.
         time.sleep(1.1)
         self.run("scontrol", "update", f"jobid={job}", "starttime=now")

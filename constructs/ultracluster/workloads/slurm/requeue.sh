@@ -5,11 +5,14 @@ left_out=$RUN/ultracluster-left-out-$SLURM_JOB_ID
 # https://slurm.schedmd.com/job_array.html (read 2026-11-28). A job that a task submits has the variables of that task.
 this_job=$SLURM_JOB_ID
 [ "${SLURM_ARRAY_JOB_ID:-}" != "$this_job" ] || this_job+=_$SLURM_ARRAY_TASK_ID
+# A heterogeneous job is queued as a whole, and this script runs on its first component. The others may exclude others.
+component=$this_job
+[ "${SLURM_JOB_ID_HET_GROUP_0:-}" != "$this_job" ] || component+=+0
 
 # Print the nodes that the user of this job excludes: those of Slurm's list that the tests did not add.
 excluded() {
     local list nodes=""
-    list=$(scontrol show job "$this_job" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
+    list=$(scontrol show job "$component" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
     [ -n "$list" ] && [ "$list" != "(null)" ] || return 0
     [ ! -e "$left_out" ] || read -r _ nodes <"$left_out" || true
     scontrol show hostnames "$list" | { grep --invert-match --line-regexp --fixed-strings "${nodes//,/$'\n'}" || true; } |
@@ -20,7 +23,7 @@ excluded() {
 # which its next tests see, and it may need them to start. Slurm refuses this for a job that ends.
 take_back() {
     [ -e "$left_out" ] || return 0
-    ! scontrol update "jobid=$this_job" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
+    ! scontrol update "jobid=$component" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
 }
 
 # Also where Slurm queues it again, for a node that is lost.
@@ -61,7 +64,7 @@ requeue_without() {
     echo "$((${SLURM_RESTART_COUNT:-0} + 1)) $without" >"$left_out" || true
     # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
     for _ in {1..50}; do
-        if scontrol update "jobid=$this_job" "excnodelist=$all"; then break; fi
+        if scontrol update "jobid=$component" "excnodelist=$all"; then break; fi
         sleep 0.2
     done
     scontrol release "$this_job"
