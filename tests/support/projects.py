@@ -9,17 +9,22 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import ROOT
+from support import ROOT, TESTS
 from support.wheel import Wheel
 
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/cdk.json"))
 #: Options for a pytest inside a test: Hypothesis, which no project here uses, takes most of the time of a start.
 QUICK_START = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-# The new one has snapshots of a cluster file that is gone, and runs its tests before and after an edit.
+# The new one has snapshots of a cluster file that is gone, and runs its tests before and after an edit. The kernel of
+# jsii is in one process, as in the process of the tests: the rehearsal of the new project has its runtime.
 _PROGRAM = """
 import json, os, pathlib, pytest, shutil, sys
+tests, update, *options = sys.argv[1:]
+sys.path.append(tests)
+from support import one_process_kernel
+sys.path.remove(tests)
+one_process_kernel.install()
 from ultracluster.cli import main
-update, *options = sys.argv[1:]
 folder, codes = pathlib.Path.cwd(), []
 def begin(name):
     print(f"== {name}", flush=True)
@@ -67,6 +72,6 @@ def run(wheel: Wheel, folder: Path, *, update_snapshots: bool) -> Projects:
         shutil.copytree(project, folder / project.name, ignore=ignored)
     options = ["--update-snapshots"] if update_snapshots else []
     examples = json.dumps({project.name: options for project in EXAMPLES})
-    done = wheel.run("python", "-c", _PROGRAM, examples, "-q", *QUICK_START, cwd=folder)
+    done = wheel.run("python", "-c", _PROGRAM, str(TESTS), examples, "-q", *QUICK_START, cwd=folder)
     _, *parts = re.split(r"^== (\S+)\n", done.stdout, flags=re.MULTILINE)
     return Projects(folder=folder, printed=dict(zip(parts[::2], parts[1::2], strict=True)), stderr=done.stderr)
