@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import aws_cdk as cdk
+import botocore.session
 import pytest
 import typer.testing
 from aws_cdk import assertions
@@ -22,6 +23,8 @@ settings.load_profile("here")
 
 # To build the commands of the library takes longer than most of them, and each `CliRunner.invoke` did.
 vars(typer.testing)["_get_command"] = cache(vars(typer.testing)["_get_command"])
+# Each session of boto3, and each mock_aws of moto begins one, would read the models of services again.
+vars(botocore.session)["create_loader"] = cache(vars(botocore.session)["create_loader"])
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 import json
 import threading
 from collections.abc import Iterator
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from botocore.loaders import create_loader
 from typer.testing import CliRunner
 
 from ultracluster.cli import app
@@ -33,8 +31,6 @@ EXPIRED = (
         "<Message>The security token included in the request is expired</Message></Error></ErrorResponse>"
     ),
 )
-# Each session would read the models of services again.
-ONE_LOADER = cache(create_loader)
 HTML = "text/html; charset=utf-8"
 PAGE = 407, HTML, "<html><head></head><body>Proxy<br>please sign in</body></html>"
 # A portal answers as if all were well, and its page may be well-formed XML.
@@ -50,7 +46,6 @@ def credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
-    monkeypatch.setattr("botocore.session.create_loader", ONE_LOADER)
     monkeypatch.chdir(tmp_path)
     return monkeypatch
 
