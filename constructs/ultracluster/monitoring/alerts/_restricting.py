@@ -1,6 +1,7 @@
 """PromQL narrowed to one cluster."""
 
 import re
+from functools import lru_cache
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SELECTOR = rf'\{{(?:[^}}"]|{_STRING})*\}}'
@@ -11,6 +12,9 @@ _PART = re.compile(
     rf"|(?P<name>[a-zA-Z_:][\w:]*)?\s*(?P<labels>{_SELECTOR})"
     r"|(?P<bare>[a-zA-Z_:][\w:]*)"
 )
+# In no expression.
+_CLUSTER = "\0"
+_MATCHER = f'cluster="{_CLUSTER}"'
 
 
 def of_cluster(expression: str, cluster: str) -> str:
@@ -20,14 +24,19 @@ def of_cluster(expression: str, cluster: str) -> str:
         expression: PromQL of a rule.
         cluster: Name of the cluster, fit for a label.
     """
-    matcher = f'cluster="{cluster}"'
+    return _of_any(expression).replace(_CLUSTER, cluster)
 
-    def narrowed(match: re.Match[str]) -> str:
-        if match["other"]:
-            return match[0]
-        if match["bare"]:
-            return f"{match['bare']}{{{matcher}}}"
-        inside = match["labels"][1:-1].strip()
-        return f"{match['name'] or ''}{{{matcher}{', ' if inside else ''}{inside}}}"
 
-    return _PART.sub(narrowed, expression)
+@lru_cache(maxsize=1024)
+def _of_any(expression: str) -> str:
+    """Return an expression with a placeholder for the name of the cluster: apps and tests have many clusters."""
+    return _PART.sub(_narrowed, expression)
+
+
+def _narrowed(match: re.Match[str]) -> str:
+    if match["other"]:
+        return match[0]
+    if match["bare"]:
+        return f"{match['bare']}{{{_MATCHER}}}"
+    inside = match["labels"][1:-1].strip()
+    return f"{match['name'] or ''}{{{_MATCHER}{', ' if inside else ''}{inside}}}"

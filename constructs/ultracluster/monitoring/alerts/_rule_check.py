@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -146,12 +147,18 @@ def _rule_problems(
     for label in labels if isinstance(labels, Mapping) else ():
         if label == "__name__" or (record and label == "alertname") or not _LABEL.fullmatch(str(label)):
             yield _RULE(f"{called} has the label {label!r}: letters, digits and underscores, and not __name__")
-    kept = {label.strip() for match in _KEPT.finditer(expression) for label in (match[1] or match[2] or "").split(",")}
-    if record and (unbounded := sorted(kept & UNBOUNDED_LABELS)):
+    if record and (unbounded := sorted(_kept(expression) & UNBOUNDED_LABELS)):
         yield _UNBOUNDED(
             f"{called} keeps the label {unbounded[0]}, whose values have no bound, so that its series never stop "
             "growing in number; aggregate it away"
         )
+
+
+@lru_cache(maxsize=1024)
+def _kept(expression: str) -> frozenset[str]:
+    """Return the labels that the result of an expression keeps."""
+    texts = (match[1] or match[2] or "" for match in _KEPT.finditer(expression))
+    return frozenset(label.strip() for text in texts for label in text.split(","))
 
 
 def _name_problems(called: str, rule: Mapping[str, Any]) -> Iterator[Message]:
