@@ -565,10 +565,11 @@ def test_what_the_prolog_writes_is_what_the_collector_reads(node: GpuNode) -> No
 
 
 def test_a_job_has_a_directory_for_its_metrics_until_it_ends(node: GpuNode) -> None:
-    me = str(os.getuid())
+    me = str(os.getuid() or 65534)
     assert node.call("prolog", SLURM_JOB_ID="77", SLURM_JOB_UID=me).returncode == 0
     directory = node.root / "var/lib/ultracluster/job-metrics/77"
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert str(directory.stat().st_uid) == me
     (directory / "train.prom").write_text("train_step 12\n")
     (directory / "link").symlink_to(node.root / "etc")
     assert node.run("node-metrics", "--gpus", "8", "--efa", "16", "--counters", "").returncode == 0
@@ -596,7 +597,8 @@ def test_the_epilog_ends_what_the_job_left_behind(node: GpuNode) -> None:
     node.call("prolog", **JOB)
     node.says("processes/2001", "4242")
     node.file(
-        "/proc/sysvipc/shm", "key shmid perms size cpid lpid nattch uid\n0 12 600 1 1 1 0 2001\n0 13 600 1 1 1 0 0\n"
+        "/proc/sysvipc/shm",
+        "key shmid perms size cpid lpid nattch uid gid\n0 12 600 1 1 1 0 2001 100\n0 13 600 1 1 1 0 0 2001\n",
     )
     assert node.call("epilog", **JOB).returncode == 0
     assert node.calls("pkill") == ["pkill -TERM --uid 2001"]

@@ -19,7 +19,7 @@ STOOD_IN = (
 # Nothing else is on the path: a script under test cannot reach this machine's mounts or modules.
 REAL = (
     *("awk", "base64", "basename", "bash", "cat", "chmod", "chown", "cmp", "cp", "cut", "env", "find", "flock"),
-    *("grep", "head", "ls", "mkdir", "mktemp"),
+    *("grep", "head", "install", "ls", "mkdir", "mktemp"),
     *(
         "mv",
         "paste",

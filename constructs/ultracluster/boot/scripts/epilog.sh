@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # Slurm's epilog: root runs it on each node of a job after the job. It leaves nothing of the job behind: no processes, no
 # shared memory, no name in the metrics. A node that cannot be cleaned is drained with the reason.
 #
@@ -25,8 +25,9 @@ log() {
     timeout 2 logger --tag epilog -- "job $job: $*" || true
 }
 
+# Set own to the files that have no other job.
 unmap_gpus() {
-    local file jobs own=()
+    local file jobs
     for file in "$run"/hpc-jobs/*; do
         [ -f "$file" ] || continue
         mapfile -t jobs <"$file"
@@ -38,7 +39,6 @@ unmap_gpus() {
         grep -vxF "$job" "$file" >"$run/.hpc-job-$job" || true
         if [ -s "$run/.hpc-job-$job" ]; then mv "$run/.hpc-job-$job" "$file"; else rm -f "$run/.hpc-job-$job" "$file"; fi
     done
-    [ "${#own[@]}" -eq 0 ] || rm -f "${own[@]}"
 }
 
 # Succeed if the user is a person, who has no other job on this node. Users of the system begin below 1000, nobody is 65534.
@@ -76,17 +76,22 @@ end_processes() {
 
 remove_shared_memory() {
     find "$root/dev/shm" -mindepth 1 -xdev -uid "$uid" -delete 2>/dev/null || log "something is left in /dev/shm"
-    local kind option id owner
+    local kind option column words
     while read -r kind option; do
-        while read -r id owner; do
-            [ "$owner" != "$uid" ] || ipcrm "$option" "$id" 2>/dev/null || log "$kind $id is left"
-        done < <(awk 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "uid") uid = i; next } { print $2, $uid }' \
-            "$root/proc/sysvipc/$kind" 2>/dev/null)
+        [ -r "$root/proc/sysvipc/$kind" ] || continue
+        {
+            read -r -a words
+            for column in "${!words[@]}"; do [ "${words[column]}" != uid ] || break; done
+            while read -r -a words; do
+                [ "${words[column]}" = "$uid" ] || continue
+                ipcrm "$option" "${words[1]}" 2>/dev/null || log "$kind ${words[1]} is left"
+            done
+        } <"$root/proc/sysvipc/$kind"
     done <<<$'shm --shmem-id\nsem --semaphore-id\nmsg --queue-id'
 }
 
 main() {
-    local left rc=0
+    local left rc=0 own=()
     [ -d "$run/jobs" ] && [ -d "$run/hpc-jobs" ] && [ -d "$run/health" ] || mkdir -p "$run/jobs" "$run/hpc-jobs" "$run/health"
     # Others could hold a lock that they may read.
     umask 077
@@ -100,7 +105,7 @@ main() {
     flock --wait "$wait" 9 || log "epilogs of other jobs have run for $wait s"
     unmap_gpus || log "the names of its GPUs in the metrics are left"
     [ ! -x "$bin-container-homes" ] || "$bin-container-homes" "$uid" 8>&- 9>&- || log "a container of it may be left"
-    rm -rf "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
+    rm -rf "${own[@]}" "$run/jobs/$job" "${root}/var/lib/ultracluster/job-metrics/$job"
     is_gone || return 0
     if ! end_processes; then
         left=$(pgrep --uid "$uid" | paste -s -d ' ') || left=""

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # Check in seconds whether this node can take a job: GPUs, ECC, XIDs, NVLink, its fabric, clocks, EFA, mounts, the time.
 #
 #   health-check.sh [--patience SECONDS] [--recent SECONDS] [--forget-xids]
@@ -230,14 +230,19 @@ check_all() {
     check_mounts
 }
 
-# Succeed if the last result is recent; it is the result of this check then.
-take_recent() {
-    local written last
+# Succeed if the last result is recent, and set last to it.
+is_recent() {
+    local written
     [ "$recent" -gt 0 ] && [ "$forget" = no ] || return 1
     written=$(stat -c %Y "$health/devices" 2>/dev/null) || return 1
     # A result of the future is of a time of day that was corrected.
     [ "$written" -le "$EPOCHSECONDS" ] && [ $((EPOCHSECONDS - written)) -le "$recent" ] || return 1
-    read -r last <"$result" || return 1
+    read -r last <"$result"
+}
+
+# Succeed if the last result is recent; it is the result of this check then.
+take_recent() {
+    is_recent || return 1
     [ "$last" != ok ] || return 0
     # The state stays as old as it is: jobs that start often would renew it for ever.
     log "$last" >&2
@@ -246,9 +251,11 @@ take_recent() {
 }
 
 main() {
-    local began
+    local began last
     read_arguments "$@"
     read_wanted
+    # Written in one step: it needs no lock.
+    if is_recent && [ "$last" = ok ]; then return 0; fi
     began=$(uptime)
     # What dcgm-exporter reads, and does without for good when it is not there as it starts.
     [ -d "$run" ] && [ -d "$root/run/ultracluster/hpc-jobs" ] || mkdir -p "$run" "$root/run/ultracluster/hpc-jobs"

@@ -1,4 +1,4 @@
-#!/usr/bin/env bash
+#!/bin/bash
 # Slurm's prolog: root runs it on each node of a job before the job does. A node that is not well is drained with the
 # reason, and the job starts on others.
 #
@@ -81,8 +81,7 @@ map_gpus() {
 
 # The job writes its metrics into a directory of its own. Not in /run: the user could fill the node's memory.
 make_metrics_directory() {
-    # shellcheck disable=SC2174 # the directories above are for all
-    mkdir -p -m 700 "$metrics/$job" && chown "${SLURM_JOB_UID:?}" "$metrics/$job"
+    install -d -m 700 -o "${SLURM_JOB_UID:?}" "$metrics/$job"
 }
 
 main() {
