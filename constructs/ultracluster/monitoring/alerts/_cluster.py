@@ -119,16 +119,15 @@ CLUSTER_ALERTS = (
     Alert(
         name="TextfileStale",
         for_="5m",
-        # A file that never came (0), or that node_exporter cannot parse (-1), has no time. Each file of node-metrics
-        # has the number of expected GPUs, on nodes without GPUs 0.
-        expr="ultracluster_textfile_age_seconds > 300 or on (cluster, instance) -(ultracluster_textfile_error == 1) "
+        # A file that never came, or that node_exporter cannot parse, has no time. Each file of node-metrics has the
+        # number of expected GPUs, on nodes without GPUs 0.
+        expr="ultracluster_textfile_age_seconds > 300 or on (cluster, instance) (ultracluster_textfile_error == 1) * 0 "
         f"or on (cluster, instance) min by ({BY_NODE}) "
         '(ultracluster_exporter_up{job="node"} == 1) * 0 unless on (cluster, instance) ultracluster_node_expected_gpus',
         threshold=300,
         bounds=seconds(60, 86400, "the files are written each minute"),
         summary="Health, EFA or mounts of node {{ $labels.instance }} are "
-        "{{ if eq $value 0.0 }}missing{{ else if lt $value 0.0 }}in a file that node_exporter cannot parse{{ else }}"
-        "{{ $value | humanizeDuration }} old{{ end }}",
+        "{{ if eq $value 0.0 }}missing or unreadable{{ else }}{{ $value | humanizeDuration }} old{{ end }}",
         description="A script that writes metrics of the node no longer runs, or has never run: node-metrics (EFA's "
         "counters, expected devices, health), mount-check, or drain-on-failure (the breaker). What it wrote last may "
         "still look well, and a breaker that was open stays open. Or node_exporter cannot parse what one of them has "
