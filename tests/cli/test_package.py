@@ -71,7 +71,7 @@ def test_metadata_names_url_author_and_every_tested_python(wheel: Wheel) -> None
     assert labels == {"Homepage", "Documentation", "Repository", "Issues", "Changelog"}
     assert metadata["Author"]
     minors = {row.rpartition(" ")[2] for row in metadata.get_all("Classifier", []) if ":: 3." in row}
-    assert minors == {"3.11", "3.12", "3.13"}
+    assert minors == {"3.11", "3.12", "3.13", "3.14"}
     assert {"Kubernetes", "Slurm", "Prometheus"} <= set(re.findall(r"\w+", metadata["Summary"]))
 
 

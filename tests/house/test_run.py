@@ -1,8 +1,12 @@
 """`make test`: no test is left out, and what it prints of CPU time is right."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from types import SimpleNamespace
+
+from ruamel.yaml import YAML
 
 from run import DAEMONS
 from support import ROOT
@@ -17,6 +21,15 @@ def test_tests_that_start_daemons_are_in_the_folders_that_run_them() -> None:
     folders = [ROOT / folder for folder in DAEMONS.values()]
     assert [path for path in marked if not any(path.is_relative_to(folder) for folder in folders)] == []
     assert all(any(path.is_relative_to(folder) for path in marked) for folder in folders)
+
+
+def test_the_workflow_runs_the_oldest_and_the_newest_python_that_the_package_names() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [match[1] for text in project["classifiers"] if (match := re.search(r"Python :: (3\.\d+)$", text))]
+    workflow = YAML(typ="safe").load(ROOT / ".github/workflows/test.yml")
+    rows = workflow["jobs"]["dependencies"]["strategy"]["matrix"]["include"]
+    assert {row["releases"]: row["python"] for row in rows} == {"lowest": named[0], "newest": named[-1]}
+    assert project["requires-python"] == f">={named[0]}"
 
 
 def test_cpu_time_contains_that_of_a_child_that_runs() -> None:
