@@ -72,7 +72,18 @@ def test_every_job_file_is_valid_bash_with_slurm_options(example: Path, job: Job
         tuned = tuned.replace("export FI_PROVIDER=efa FI_EFA_USE_DEVICE_RDMA=1 FI_EFA_ENABLE_SHM_TRANSFER=0", "")
     for name in OLD_STACK:
         assert name not in tuned, "the modern stack needs none of these"
-    assert subprocess.run(["bash", "-n"], input=job.text, text=True).returncode == 0
+    assert is_bash(job.text)
+
+
+BASH: dict[str, bool] = {}
+
+
+def is_bash(text: str) -> bool:
+    """Whether bash parses a job file. Files that differ in comments and numbers alone are parsed once."""
+    code = re.sub(r"\d+", "0", re.sub(r"(?m)^#.*\n", "", text))
+    if code not in BASH:
+        BASH[code] = subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
+    return BASH[code]
 
 
 def kinds_of_lines(text: str) -> set[str]:
