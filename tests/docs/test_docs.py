@@ -1,6 +1,7 @@
 """Code and links of the documentation work."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from ultracluster.workloads import slurm_jobs
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
+@cache
 def blocks(language: str) -> list[tuple[Path, str]]:
     pattern = re.compile(rf"^```{language}\n(.*?)^```", re.MULTILINE | re.DOTALL)
     return [(page, match) for page in PAGES for match in pattern.findall(page.read_text())]
