@@ -238,7 +238,8 @@ def _numbers(queue: QueueShape, body: str, job: _Job, image: ContainerImage | No
         "gpu_flops": f"{queue.instance_type.gpu.bf16_pflops * 1e15:.0f}" if queue.instance_type.gpu else '""',
         "helper": f"{queue.shared}/jobs/current/{_PYTHON}" if queue.shared else '""',
     }
-    return [f"{name}={value}" for name, value in known.items() if re.search(rf"\${{?{name}\b", body)]
+    used = set(re.findall(r"\$\{?(\w+)", body))
+    return [f"{name}={value}" for name, value in known.items() if name in used]
 
 
 def _gate(form: SlurmForm) -> str:
