@@ -202,7 +202,7 @@ def alertmanager(
     receivers = [
         # Sent at the first minute that is more than the interval after the last one was sent: the fifth.
         _Receivers("watchdog", watchdog or {}, ['alertname="Watchdog"'],
-                   {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m30s"}),
+                   {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "270s"}),
         # Alerts of a team may have a label of this name.
         _Receivers("nobody", {}, ['cause=~".+"', f'alertname=~"{"|".join(OF_ONE_CAUSE)}"']),
         *(
