@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.eks._interfaces import IEksCluster
-from ultracluster.planning import checked, shown
+from ultracluster.planning import checked, shown, stack_of
 from ultracluster.rules import Refusal
 
 POD_IDENTITY = iam.ServicePrincipal("pods.eks.amazonaws.com")
@@ -80,7 +80,7 @@ class EksAddOn(cdk.Resource):
             addon_version=version,
             configuration_values=None
             if configuration is None
-            else cdk.Stack.of(self).to_json_string(_plain(configuration)),
+            else stack_of(self).to_json_string(_plain(configuration)),
             # An update reverts changes by hand.
             resolve_conflicts="OVERWRITE",
             pod_identity_associations=associations,

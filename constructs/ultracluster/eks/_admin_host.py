@@ -16,7 +16,7 @@ from ultracluster.compute import user_data
 from ultracluster.eks._admin_access import HTTPS, access_entry, https_rule
 from ultracluster.eks._interfaces import IEksCluster
 from ultracluster.network import check_private, check_same_vpc
-from ultracluster.planning import checked
+from ultracluster.planning import checked, stack_of
 from ultracluster.rules import Refusal
 from ultracluster.security import NodeRole, acknowledge_wildcards
 from ultracluster.storage import ILustreFileSystem
@@ -72,7 +72,7 @@ class EksAdminHost(cdk.Resource):
         self.cluster: eks.ICluster = cluster.cluster if hasattr(cluster, "cluster") else cluster
         #: Role of the host.
         self.role = NodeRole(self, "Role")
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         run = [
             stack.format_arn(service="ec2", resource="instance", resource_name="*"),
             stack.format_arn(service="ssm", resource="association", resource_name="*"),

@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from ultracluster.eks._access import admin_arn, admin_id
 from ultracluster.eks._grants import EksClusterGrants
 from ultracluster.eks._metrics import EksClusterMetrics
+from ultracluster.planning import stack_of
 
 _API_SERVER_PORT = 443
 
@@ -52,7 +53,7 @@ class EksClusterBase(cdk.Resource):
         created: eks.CfnCluster | None = None,
     ) -> None:
         # Policies of other stacks do not refer to the resource: its access entries refer to their roles.
-        self._granted_arn = cdk.Stack.of(self).format_arn(service="eks", resource="cluster", resource_name=name)
+        self._granted_arn = stack_of(self).format_arn(service="eks", resource="cluster", resource_name=name)
         self.cluster_name, self.cluster_arn = name, self._granted_arn
         if created is not None:
             self.cluster_name, self.cluster_arn = created.ref, created.attr_arn

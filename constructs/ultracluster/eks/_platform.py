@@ -18,7 +18,7 @@ from ultracluster.eks._admin_host import EksAdminHost
 from ultracluster.eks._kubectl import KubectlAsset
 from ultracluster.eks._scheduled_run import ScheduledRun
 from ultracluster.orchestration import HANDLE_PARAMETER, command_document, wait_condition
-from ultracluster.planning import checked
+from ultracluster.planning import checked, stack_of
 from ultracluster.rules import Refusal
 from ultracluster.security import check_same_region
 
@@ -77,7 +77,7 @@ class EksPlatform(cdk.Resource):
         super().__init__(scope, id)
         if problems := check_same_region(self, {"topic": topic}):
             raise Refusal(self, problems)
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         members = [NodeFile(path=path, text=text, mode="0644") for path, text in sorted(files.items())]
         bundle = ScriptAsset(self, "Bundle", text=tar(members), suffix="tar")
         tools = KubectlAsset(self, "Tools")

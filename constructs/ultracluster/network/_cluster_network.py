@@ -14,7 +14,16 @@ from ultracluster.catalogue.ec2 import ZONE_ID, is_local_zone
 from ultracluster.network._perimeter_policies import s3_policy as perimeter_policy
 from ultracluster.network._same_vpc import check_same_vpc
 from ultracluster.network._zonal_subnet import ZonalSubnet
-from ultracluster.planning import as_list, checked, known, perimeter_problems, text_problem, token_errors, zone_problems
+from ultracluster.planning import (
+    as_list,
+    checked,
+    known,
+    perimeter_problems,
+    stack_of,
+    text_problem,
+    token_errors,
+    zone_problems,
+)
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, shared
 
 _LOCAL_ZONE = shared("local-zone")
@@ -273,5 +282,5 @@ def _zone_problems(scope: Construct, zones: Sequence[tuple[str, str]]) -> list[M
             text = f"{argument} must be known at synthesis, such as use2-az1, got a token: it decides what is created"
             problems.append(TOKEN(text))
         problems += map(ARGUMENT, text_problem(argument, zone, ZONE_ID, "a zone id such as use2-az1"))
-        problems += zone_problems(argument, zone, cdk.Stack.of(scope).region)
+        problems += zone_problems(argument, zone, stack_of(scope).region)
     return problems

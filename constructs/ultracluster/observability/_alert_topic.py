@@ -11,7 +11,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from ultracluster.monitoring.alerts import TOPIC_REGION
-from ultracluster.planning import arn_problem, checked, checked_method, email_problem, known
+from ultracluster.planning import arn_problem, checked, checked_method, email_problem, known, stack_of
 from ultracluster.rules import Refusal, error
 
 _FIFO = error("alerts-topic-fifo", "CloudWatch and Prometheus do not publish to a topic of the type FIFO.")
@@ -71,7 +71,7 @@ class AlertTopic(Construct):
     @checked
     def __init__(self, scope: Construct, id: str, *, topic: sns.ITopic | None = None, email: str | None = None) -> None:
         super().__init__(scope, id)
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         if problems := list(_problems(topic, email, stack.region)):
             raise Refusal(self, problems)
         self._key = None if topic else _key(self)
@@ -126,7 +126,7 @@ def _key(scope: Construct) -> kms.Key:
             principals=[iam.ServicePrincipal(_PROMETHEUS), iam.ServicePrincipal(_CLOUDWATCH)],
             actions=list(_KEY_ACTIONS),
             resources=["*"],
-            conditions={"StringEquals": {"aws:SourceAccount": cdk.Stack.of(scope).account}},
+            conditions={"StringEquals": {"aws:SourceAccount": stack_of(scope).account}},
         )
     )
     return key

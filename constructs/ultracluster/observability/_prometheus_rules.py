@@ -8,7 +8,7 @@ from constructs import Construct
 
 from ultracluster.monitoring.alerts import RULE_FILE, rule_problems, rules_quota_problems
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
-from ultracluster.planning import checked, known
+from ultracluster.planning import checked, known, stack_of
 from ultracluster.rules import Message, Refusal, error
 
 _ENVIRONMENT = error("prometheus-environment", "CloudFormation creates resources of a workspace in its own Region.")
@@ -48,7 +48,7 @@ class PrometheusRules(Construct):
 
 def environment_problems(scope: Construct, workspace: IPrometheusWorkspace) -> Iterator[Message]:
     """Yield the problems of a workspace in another account or region than the stack that adds a resource to it."""
-    stack = cdk.Stack.of(scope)
+    stack: cdk.Stack = stack_of(scope)
     for what, here, there in (
         ("region", stack.region, workspace.env.region),
         ("account", stack.account, workspace.env.account),

@@ -20,7 +20,7 @@ from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspa
 from ultracluster.observability._prometheus_grants import PrometheusGrants
 from ultracluster.observability._prometheus_metrics import PrometheusMetrics, alarm_definitions
 from ultracluster.observability._prometheus_rules import PrometheusRules
-from ultracluster.planning import arn_problem, checked, known, text_problem
+from ultracluster.planning import arn_problem, checked, known, stack_of, text_problem
 from ultracluster.rules import Refusal, error, shared
 from ultracluster.security import check_same_region
 
@@ -121,7 +121,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         if problems:
             raise Refusal(f"{scope.node.path}/{id}", problems[0])
         imported = _PrometheusWorkspaceBase(scope, id, environment_from_arn=workspace_arn)
-        parts = cdk.Stack.of(scope).split_arn(workspace_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
+        parts = stack_of(scope).split_arn(workspace_arn, cdk.ArnFormat.SLASH_RESOURCE_NAME)
         imported.workspace_arn, imported.workspace_id = workspace_arn, str(parts.resource_name)
         imported.region = str(parts.region)
         imported.query_url = _url(imported.region, imported.workspace_id)
@@ -151,7 +151,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
             problems += text_problem("account", account, r"[0-9]{12}", "an account of 12 digits")
         if problems:
             raise Refusal(f"{scope.node.path}/{id}", problems)
-        arn = cdk.Stack.of(scope).format_arn(
+        arn = stack_of(scope).format_arn(
             service="aps", region=region, account=account, resource="workspace", resource_name=workspace_id
         )
         return PrometheusWorkspace.from_workspace_arn(scope, id, arn)
@@ -192,7 +192,7 @@ class PrometheusWorkspace(_PrometheusWorkspaceBase):
         resource.apply_removal_policy(removal_policy)
         self.workspace_arn = resource.attr_arn
         self.workspace_id = resource.attr_workspace_id
-        self.region = cdk.Stack.of(self).region
+        self.region = stack_of(self).region
         # Not PrometheusEndpoint: AWS documents it with /api/v1/ in the resource reference, and without it in the API.
         self.query_url = _url(self.region, self.workspace_id)
         self.remote_write_url = f"{self.query_url}/api/v1/remote_write"

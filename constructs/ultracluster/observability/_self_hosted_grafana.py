@@ -23,7 +23,7 @@ from ultracluster.observability._cloudwatch_access import cloudwatch_source
 from ultracluster.observability._dashboards import CORE_PLUGIN, dashboard_problems, fitted
 from ultracluster.observability._iprometheus_workspace import IPrometheusWorkspace
 from ultracluster.observability._prometheus_workspace import workspace_of
-from ultracluster.planning import checked, known, text_problem
+from ultracluster.planning import checked, known, stack_of, text_problem
 from ultracluster.planning.capacity import Image
 from ultracluster.rules import Refusal, error
 from ultracluster.security import NodeRole
@@ -191,7 +191,7 @@ class SelfHostedGrafana(Construct):
                 reason="the group keeps one stateless instance; its replacement needs no action",
             )
         )
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         # CloudFormation names it after stack and logical id. A reference would make other stacks wait for this one.
         #: Name of its Auto Scaling group, with `*` for the end that CloudFormation gives it, for conditions of IAM.
         self.group_pattern = f"{stack.stack_name}-{stack.resolve(self.resource.logical_id)}-*"

@@ -1,10 +1,11 @@
 """Zones, and the region and account of the stack that names them."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._once import once
@@ -38,8 +39,9 @@ _REGIONAL = (
 )
 
 
-# Of constructs that are created here: Node takes three calls to answer what their scope shows.
+# Of constructs that are created here: Node takes two or three calls to answer what their scope shows.
 _created_in: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+_scopes: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
 
 
 def region_errors(scope: Any, values: Mapping[str, object], *, created: object = None) -> list[Message]:
@@ -50,6 +52,9 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
         values: Its arguments, by name. Lists, mappings and fields of dataclasses are searched too.
         created: The construct, if it is created and not imported.
     """
+    if created is not None:
+        with suppress(TypeError):  # It has no hash, or its scope takes no weak reference.
+            _scopes[created] = ref(scope)
     resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
     if not resources:
         return []
@@ -68,6 +73,11 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
 @once
 def stack_of(construct: Any) -> Any:
     """Return the stack of a construct, or None."""
+    if hasattr(type(construct), "stack_name"):
+        return construct
+    with suppress(TypeError):
+        if (reference := _scopes.get(construct)) and (scope := reference()) is not None:
+            return stack_of(scope)
     return next((each for each in reversed(construct.node.scopes) if hasattr(type(each), "stack_name")), None)
 
 

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.planning import as_list, checked
+from ultracluster.planning import as_list, checked, stack_of
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._user_policy import FIND_ACTIONS, OWN_SESSION_ACTIONS, own_sessions
@@ -71,7 +71,7 @@ class PcsAdministratorPolicy(iam.ManagedPolicy):
         node_roles: iam.IRole | Sequence[iam.IRole],
     ) -> None:
         super().__init__(scope, id, description="Operate a Slurm cluster: node groups, queues, nodes and logs")
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         children = f"{cluster.cluster_arn}/*"
         instances = stack.format_arn(service="ec2", resource="instance", resource_name="*")
         groups = [

@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.planning import checked_method
+from ultracluster.planning import checked_method, stack_of
 from ultracluster.rules import Refusal
 from ultracluster.security import allow_logs, check_same_region
 
@@ -47,7 +47,7 @@ def log_group(scope: Construct, name: str, *, retention: logs.RetentionDays, key
     if problems := check_same_region(scope, {"key": key}):
         raise Refusal(scope, problems)
     if key is not None:
-        allow_logs(key, cdk.Stack.of(scope).region, log_group_arn(scope, name))
+        allow_logs(key, stack_of(scope).region, log_group_arn(scope, name))
     group = logs.LogGroup(
         scope,
         "LogGroup",
@@ -62,7 +62,8 @@ def log_group(scope: Construct, name: str, *, retention: logs.RetentionDays, key
 
 def log_group_arn(scope: Construct, name: str) -> str:
     """Return the ARN of a log group, without the `:*` at the end of the CDK's."""
-    return cdk.Stack.of(scope).format_arn(
+    stack: cdk.Stack = stack_of(scope)
+    return stack.format_arn(
         service="logs", resource="log-group", resource_name=name, arn_format=cdk.ArnFormat.COLON_RESOURCE_NAME
     )
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct, IDependable
 
 from ultracluster.compute import ScriptAsset
+from ultracluster.planning import stack_of
 
 
 class NodeArchive(Construct):
@@ -36,7 +36,7 @@ class NodeArchive(Construct):
             description=description,
         )
         # By name: the stack of the nodes refers to that of the role, and not the reverse.
-        arn = cdk.Stack.of(self).format_arn(
+        arn = stack_of(self).format_arn(
             service="ssm", resource="parameter", resource_name=parameter_name.removeprefix("/")
         )
         policy = iam.Policy(

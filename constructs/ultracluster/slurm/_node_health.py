@@ -8,6 +8,7 @@ from constructs import Construct
 
 from ultracluster.boot import HEALTH_MODES, alert_topic_parameter, breaker_limit, health_mode_parameter, replaced_path
 from ultracluster.clusterfile import ClusterFile
+from ultracluster.planning import stack_of
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._node_termination import allow_termination
 
@@ -65,7 +66,8 @@ class NodeHealth(Construct):
         acknowledge_wildcards(role, [slots], "The groups of a node are not known; below the path is nothing else")
 
     def _parameter(self, name: str) -> str:
-        return cdk.Stack.of(self).format_arn(service="ssm", resource="parameter", resource_name=name.removeprefix("/"))
+        stack: cdk.Stack = stack_of(self)
+        return stack.format_arn(service="ssm", resource="parameter", resource_name=name.removeprefix("/"))
 
 
 def publish_topic(scope: Construct, cluster: ClusterFile, role: iam.IRole, topic: sns.ITopic) -> None:
@@ -88,7 +90,7 @@ def publish_topic(scope: Construct, cluster: ClusterFile, role: iam.IRole, topic
 def allow_health_mode(policy: iam.IGrantable, scope: Construct, *, cluster: str) -> None:
     """Allow people to read and set the mode of the health checks of a cluster."""
     name = health_mode_parameter(cluster).removeprefix("/")
-    arn = cdk.Stack.of(scope).format_arn(service="ssm", resource="parameter", resource_name=name)
+    arn = stack_of(scope).format_arn(service="ssm", resource="parameter", resource_name=name)
     actions = ["ssm:GetParameter", "ssm:PutParameter"]
     iam.Grant.add_to_principal(grantee=policy, actions=actions, resource_arns=[arn])
 

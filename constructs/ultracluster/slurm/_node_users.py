@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 
-import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
@@ -11,7 +10,7 @@ from constructs import Construct
 from ultracluster.boot import User, user_lists, users_path
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import Directory
-from ultracluster.planning import checked, checked_method, text_problem
+from ultracluster.planning import checked, checked_method, stack_of, text_problem
 from ultracluster.rules import Refusal, error
 
 _TWICE = error("node-users", "Files belong to numbers: two users with one name or number share their files.")
@@ -71,7 +70,7 @@ class NodeUsersGrants:
     """Permissions on users in the Parameter Store."""
 
     def __init__(self, scope: Construct, path: str) -> None:
-        self._arn = cdk.Stack.of(scope).format_arn(
+        self._arn = stack_of(scope).format_arn(
             service="ssm", resource="parameter", resource_name=path.removeprefix("/")
         )
 

@@ -12,7 +12,7 @@ from constructs import Construct
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.network import check_same_vpc
 from ultracluster.orchestration import NodeResource
-from ultracluster.planning import as_list, checked, id_problem, text_problem, token_errors
+from ultracluster.planning import as_list, checked, id_problem, stack_of, text_problem, token_errors
 from ultracluster.rules import Refusal, shared
 from ultracluster.slurm._grants import PcsClusterGrants
 from ultracluster.slurm._interfaces import IPcsCluster
@@ -117,9 +117,7 @@ class PcsCluster(_PcsClusterBase):
         if problems:
             raise Refusal(imported, problems)
         imported.cluster_id, imported.slurm_version = cluster_id, slurm_version
-        imported.cluster_arn = cdk.Stack.of(scope).format_arn(
-            service="pcs", resource="cluster", resource_name=cluster_id
-        )
+        imported.cluster_arn = stack_of(scope).format_arn(service="pcs", resource="cluster", resource_name=cluster_id)
         imported.node_role, imported.instance_profile_arn = node_role, instance_profile_arn
         imported._set_nodes(as_list(security_groups), SLURMCTLD_PORT, node_role)
         return imported
@@ -163,7 +161,7 @@ class PcsCluster(_PcsClusterBase):
         if problems:
             raise Refusal(self, problems)
         # PCS gets regions, versions and sizes before a release of this library has them.
-        region = cdk.Stack.of(self).region
+        region = stack_of(self).region
         if not cdk.Token.is_unresolved(region) and region not in pcs.REGIONS:
             message = (
                 f"AWS PCS is not available in {region}; the Regions that are known: {', '.join(sorted(pcs.REGIONS))}"

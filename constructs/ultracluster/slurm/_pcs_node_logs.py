@@ -7,7 +7,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.boot import NodeScript, node_logs
-from ultracluster.planning import checked, checked_method
+from ultracluster.planning import checked, checked_method, stack_of
 from ultracluster.slurm._interfaces import IPcsCluster
 from ultracluster.slurm._log_group import LogGroupGrants, log_group
 
@@ -44,7 +44,7 @@ class PcsNodeLogs(Construct):
         #: Log group; each instance has its stream.
         self.log_group: logs.ILogGroup = log_group(self, name, retention=retention, key=key)
         #: Script that sends the logs of a node; it must be the first of `boot`.
-        self.script: NodeScript = node_logs(log_group=name, region=cdk.Stack.of(self).region)
+        self.script: NodeScript = node_logs(log_group=name, region=stack_of(self).region)
         # Not of the role: its stack would refer to this one.
         policy = iam.Policy(self, "Write")
         self.grants.write(policy)
@@ -90,7 +90,7 @@ def node_log_group(
         retention: How long CloudWatch keeps the logs.
         key: Key of the log group, or None for CloudWatch's own encryption.
     """
-    stack_uuid = cdk.Fn.select(2, cdk.Fn.split("/", cdk.Stack.of(scope).stack_id))
+    stack_uuid = cdk.Fn.select(2, cdk.Fn.split("/", stack_of(scope).stack_id))
     name = f"/ultracluster/{cluster}-{cdk.Fn.select(0, cdk.Fn.split('-', stack_uuid))}/nodes"
     group = log_group(Construct(scope, id), name, retention=retention, key=key)
     PcsNodeLogsGrants(group).write(role)

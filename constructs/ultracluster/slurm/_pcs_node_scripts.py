@@ -9,7 +9,7 @@ from constructs import Construct, IConstruct
 
 from ultracluster.boot import STAGES, NodeScript
 from ultracluster.compute import ScriptReads
-from ultracluster.planning import checked, once
+from ultracluster.planning import checked, once, stack_of
 from ultracluster.slurm._interfaces import IPcsCluster
 
 
@@ -43,7 +43,7 @@ class NodeScripts(Construct):
         """
         if waits:
             return NodeScripts(scope, "Scripts", role=role)
-        stack = cdk.Stack.of(scope)
+        stack: cdk.Stack = stack_of(scope)
         # Not by the whole path: the same stacks in a stage of a pipeline keep their logical ids.
         id = f"NodeScripts-{_stack_id(cluster)}-{_path(cluster)}"
         if role is not cluster.node_role:
@@ -95,11 +95,11 @@ def _scripts(stack: cdk.Stack) -> dict[str, NodeScripts]:
 
 @once
 def _stack_id(construct: IConstruct) -> str:
-    return cdk.Stack.of(construct).node.id
+    return str(stack_of(construct).node.id)
 
 
 @once
 def _path(construct: IConstruct) -> str:
     """Return the path of a construct in its stack, as a part of a construct id."""
-    home = cdk.Stack.of(construct).node
+    home = stack_of(construct).node
     return construct.node.path.removeprefix(home.path).removeprefix("/Default").replace("/", "-")

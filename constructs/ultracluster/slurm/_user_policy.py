@@ -5,7 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.planning import checked
+from ultracluster.planning import checked, stack_of
 from ultracluster.security import acknowledge_wildcards
 from ultracluster.slurm._grants import NODE_GROUP_TAG
 from ultracluster.slurm._interfaces import IPcsCluster, IPcsComputeNodeGroup
@@ -48,7 +48,7 @@ class PcsUserPolicy(iam.ManagedPolicy):
         grafana: str | None = None,
     ) -> None:
         super().__init__(scope, id, description="Log in to the login nodes of a Slurm cluster, and read its state")
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         #: Session document, with the Linux user of the person.
         self.session_document = ssm.CfnDocument(
             self,

@@ -10,6 +10,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from ultracluster.planning import stack_of
 from ultracluster.security import acknowledge_wildcards
 
 _SCRIPT = Path(__file__).parent / "_protect_stack.py"
@@ -37,7 +38,7 @@ class StackPolicies(Construct):
 
     def __init__(self, scope: Construct, id: str, *, prefix: str) -> None:
         super().__init__(scope, id)
-        stack = cdk.Stack.of(self)
+        stack: cdk.Stack = stack_of(self)
         here = f"{stack.region}:{stack.account}"
         partition = stack.partition
         stacks = [f"arn:{partition}:cloudformation:{here}:stack/{prefix}{name}" for name in _STACKS]
@@ -101,7 +102,7 @@ class StackPolicies(Construct):
         (read 2026-11-26)
         """
         # By the beginning of its name, without an export of the Network stack.
-        name = f"{cdk.Stack.of(self).stack_name}-{self.node.id}"
+        name = f"{stack_of(self).stack_name}-{self.node.id}"
         events.Rule(
             scope,
             "StackPoliciesFailed",
