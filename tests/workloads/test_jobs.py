@@ -79,7 +79,7 @@ BASH: dict[str, bool] = {}
 
 
 def is_bash(text: str) -> bool:
-    """Whether bash parses a job file. Files that differ in comments and numbers alone are parsed once."""
+    """Return whether bash parses a job file; files that differ in comments and numbers alone are parsed once."""
     code = re.sub(r"\d+", "0", re.sub(r"(?m)^#.*\n", "", text))
     if code not in BASH:
         BASH[code] = subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
