@@ -247,12 +247,24 @@ def test_rules_that_read_what_keeps_its_value_have_settled() -> None:
     assert story_rules.unsettled(rules, {"still", "moves"}, {"moves"}, known, 27) == moving
 
 
-def test_a_rule_of_most_clusters_names_the_others() -> None:
-    rule = {"record": "a", "expr": 'b{cluster="llama", c="d"}'}
+def test_a_rule_of_some_clusters_names_them_where_others_have_what_it_reads() -> None:
+    rule = {"record": "a", "expr": 'b{cluster="llama", c="d"} * x{cluster="llama"}'}
+    having = {"b": {*range(5)}, "x": {0, 1}}
     assert [
-        [each["expr"] for each in story_rules.of_clusters(dict.fromkeys(numbers, rule), 5)]
-        for numbers in ([], [0, 3], [0, 1, 4], range(5))
-    ] == [[], ['b{cluster=~"0|3", c="d"}'], ['b{cluster!~"2|3", c="d"}'], ['b{c="d"}']]
+        [each["expr"] for each in story_rules.of_clusters(dict.fromkeys(numbers, rule), 5, having)]
+        for numbers in ([], [3], [0, 3], [0, 1, 4], [0, 1, 2, 3], range(5))
+    ] == [
+        [],
+        ['b{cluster="3", c="d"} * x{cluster="3"}'],
+        ['b{cluster=~"0|3", c="d"} * x{cluster=~"0|3"}'],
+        ['b{cluster!~"2|3", c="d"} * x'],
+        ['b{cluster!="4", c="d"} * x'],
+        ['b{c="d"} * x'],
+    ]
+    rule = {"record": "a", "expr": f'{PROBLEM}{{cluster="llama", problem="p"}} or {PROBLEM}{{cluster="llama"}}'}
+    having = {PROBLEM: {0, 1}, "p": {0}}
+    (each,) = story_rules.of_clusters({0: rule}, 3, having)
+    assert each["expr"] == f'{PROBLEM}{{problem="p"}} or {PROBLEM}{{cluster="0"}}'
 
 
 def test_stories_have_names_of_their_own() -> None:

@@ -51,20 +51,25 @@ def play(batch: Sequence[Story]) -> list[dict[int, list[dict[str, str]]]]:
     samples = [{**sent(story), **recorded_samples(story, groups)} for story, groups in zip(batch, each, strict=True)]
     concerning = [[rule for group in groups for rule in group["rules"]] for groups in each]
     wanted = [{*map(id, rules)} for rules in concerning]
+    read = [read_by(rules, series) for rules, series in zip(concerning, samples, strict=True)]
+    having: dict[str, set[int]] = {}
+    for number, (rules, series) in enumerate(zip(concerning, read, strict=True)):
+        for name in story_rules.metrics(series).union(*map(story_rules.writes, rules)):
+            having.setdefault(name, set()).add(number)
     groups = []
     for same in zip(*(rule_groups(story) for story in batch), strict=True):
         rules = [
             rule
             for rule_of_each in zip(*(group["rules"] for group in same), strict=True)
             for rule in story_rules.of_clusters(
-                {n: rule for n, rule in enumerate(rule_of_each) if id(rule) in wanted[n]}, len(batch)
+                {n: rule for n, rule in enumerate(rule_of_each) if id(rule) in wanted[n]}, len(batch), having
             )
         ]
         groups += [{**same[0], "rules": rules}] if rules else []
     values = {
         story_rules.in_cluster(number, key): numbers
-        for number, (rules, series) in enumerate(zip(concerning, samples, strict=True))
-        for key, numbers in read_by(rules, series).items()
+        for number, series in enumerate(read)
+        for key, numbers in series.items()
     }
     more = "".join(problem_query(story, str(number)) for number, story in enumerate(batch))
     # The healthy cluster's is the longest.

@@ -4,7 +4,7 @@ The other rules see the healthy cluster, for which one story plays all of them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -36,8 +36,9 @@ _ANY_PROBLEM = re.compile(
 _CLOCK = re.compile(r"@|\b(?:time|timestamp|minute|hour|day_of_\w+|days_in_month|month|year)\s*\(")
 _DURATION = re.compile(r"(\d+)(ms|[smhdwy])")
 _MINUTES = {"ms": 1 / 60_000, "s": 1 / 60, "m": 1, "h": 60, "d": 1440, "w": 10_080, "y": 525_600}
-# `cluster` in a selector: the rules of a cluster select its series alone.
-_SELECTORS = ('cluster="llama", ', '{cluster="llama"}')
+# The rules of a cluster select its series alone.
+_SELECTOR = re.compile(r'([a-zA-Z_:][\w:]*)\{cluster="llama"(?:, )?([^{}]*)\}')
+_PROBLEM_LABEL = re.compile(r'\bproblem="([^"]*)"')
 
 
 @lru_cache
@@ -238,12 +239,13 @@ def in_cluster(number: int, series: str) -> str:
     return series.replace('cluster="llama"', f'cluster="{number}"')
 
 
-def of_clusters(each: Mapping[int, Rule], clusters: int) -> Iterator[Rule]:
+def of_clusters(each: Mapping[int, Rule], clusters: int, having: Mapping[str, Set[int]]) -> Iterator[Rule]:
     """Yield a rule of each cluster that it concerns if it names one, or one of all of them.
 
     Args:
         each: The rule of each cluster that it concerns.
         clusters: How many there are.
+        having: Clusters in which a metric, or a problem, has series.
     """
     named = [number for number, rule in each.items() if "cluster" in rule.get("labels", {})]
     yield from ({**each[number], "labels": {**each[number]["labels"], "cluster": str(number)}} for number in named)
@@ -252,14 +254,19 @@ def of_clusters(each: Mapping[int, Rule], clusters: int) -> Iterator[Rule]:
     rule, *others = each.values()
     assert all(other == rule for other in others), rule
     # What it does not concern, another cluster need not have samples for: the rule must not see it.
-    expr = rule["expr"]
-    if len(each) == clusters:
-        for selector in _SELECTORS:
-            expr = expr.replace(selector, "")
-    else:
-        # Prometheus looks for each that is named.
-        out = [number for number in range(clusters) if number not in each]
-        operator, numbers = ("!~", out) if len(out) < len(each) else ("=~", [*each])
-        expr = expr.replace('cluster="llama"', f'cluster{operator}"{"|".join(map(str, numbers))}"')
+    out = [number for number in range(clusters) if number not in each]
+    # Prometheus looks for each that is named, and compiles a regular expression again in each evaluation.
+    few, numbers = (("!=", "!~"), out) if len(out) < len(each) else (("=", "=~"), [*each])
+    operator = few[len(numbers) > 1]
+    matcher = f'cluster{operator}"{"|".join(map(str, numbers))}"'
+
+    def selector(match: re.Match[str]) -> str:
+        name, labels = match.groups()
+        problem = _PROBLEM_LABEL.search(labels) if name in (PROBLEM, JOB_PROBLEM) else None
+        apart = having.get(problem[1] if problem else name, set()) <= each.keys()
+        inside = ", ".join([*[matcher] * (not apart), *[labels] * bool(labels)])
+        return f"{name}{{{inside}}}" if inside else name
+
+    expr = _SELECTOR.sub(selector, rule["expr"])
     assert "llama" not in expr, expr
     yield {**rule, "expr": expr}
