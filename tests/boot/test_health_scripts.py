@@ -295,10 +295,13 @@ def test_a_command_that_hangs_is_a_reason_within_seconds(node: GpuNode, hanging:
     assert f"{what.get(hanging, 'nvidia-smi about the fabric')} does not answer within 1 s" in refusal(node, **SHORT)
 
 
-def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode) -> None:
+@pytest.mark.parametrize("closed", [False, True], ids=["in a request", "in the release of its files"])
+def test_a_command_that_nothing_can_kill_hangs_nobody(node: GpuNode, closed: bool) -> None:
     """A process that waits in the driver outlives even SIGKILL."""
     node.says("hang", "smi-nvlink")
-    immortal = node.file("/tmp/immortal", 'kill() { [ "$1" = -KILL ] && builtin kill -0 "$2"; }\n')
+    if closed:
+        node.says("closed")
+    immortal = node.file("/tmp/immortal", 'kill() { builtin kill -0 "$2"; }\n')
     assert node.call("health-check", **SHORT, BASH_ENV=str(immortal)).returncode == 1
     assert "nvidia-smi nvlink does not answer within 1 s" in node.health("devices")
     # Still there: nobody has waited for its end.

@@ -223,9 +223,12 @@ def test_a_process_with_the_number_of_one_left_over_is_not_it(node: Node) -> Non
     works(node)
 
 
-def test_what_hangs_is_killed_where_it_can_be(node: Node) -> None:
+@pytest.mark.parametrize("closed", [False, True], ids=["in a request", "in the release of its files"])
+def test_what_hangs_is_killed_where_it_can_be(node: Node, closed: bool) -> None:
     works(node)
     node.says("hang", "/fsx")
+    if closed:
+        node.says("closed")
     fails(node, *SHORT)
     number = node.read(f"/{RUN}/_fsx.pid").split()[0]
     wait_until("its end", lambda: not Path(f"/proc/{number}").exists())

@@ -25,8 +25,11 @@ await() {
     exec 8>&-
     for ((left = limit, rc = 129; left > 0 && rc > 128; left--)); do read -r -t 1 -u 7 || rc=$?; done
     exec 7<&-
+    # The release of its other files may hang in the driver.
+    left=$((rc > 128 ? 0 : limit * 400))
     for name in "${!pids[@]}"; do
-        if [ "$rc" -gt 128 ] && kill -KILL "${pids[$name]}" 2>/dev/null; then
+        while ((--left > 0)) && kill -0 "${pids[$name]}" 2>/dev/null; do ((left % 20)) || sleep 0.05; done
+        if [ "$left" -le 0 ] && kill -KILL "${pids[$name]}" 2>/dev/null; then
             disown "${pids[$name]}"
             codes[$name]=124
         else
