@@ -80,9 +80,8 @@ within() {
     printf '%s %s\n' "$pid" "$since" >"$name.pid"
     for ((left = limit, rc = 129; left > 0 && rc > 128; left--)); do read -r -t 1 -u 7 || rc=$?; done
     # The release of its other files may hang too.
-    left=$((rc > 128 ? 0 : limit * 400))
-    while ((--left > 0)) && kill -0 "$pid" 2>/dev/null; do ((left % 20)) || sleep 0.05; done
-    if [ "$left" -le 0 ] && kill -KILL "$pid" 2>/dev/null; then
+    for ((left = rc > 128 ? 0 : limit * 399; left > 0; left--)); do kill -0 "$pid" 2>/dev/null || break; ((left % 20)) || sleep 0.05; done
+    if [ "$left" -eq 0 ] && kill -KILL "$pid" 2>/dev/null; then
         disown "$pid"
         return 124
     fi
@@ -263,7 +262,7 @@ write_metrics() {
     {
         describe mounted "1 if mounted."
         describe over_efa "1 if a read went over EFA."
-        describe check_seconds "Seconds of the last check."
+        describe check_seconds "Seconds of a check."
         describe last_success_timestamp_seconds "When a check last succeeded."
     } >"$metrics/.ultracluster_mounts" &&
         mv "$metrics/.ultracluster_mounts" "$metrics/ultracluster_mounts.prom"
