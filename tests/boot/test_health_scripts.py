@@ -601,11 +601,12 @@ def test_the_epilog_ends_what_the_job_left_behind(node: GpuNode) -> None:
     node.says("processes/2001", "4242")
     node.file(
         "/proc/sysvipc/shm",
-        "key shmid perms size cpid lpid nattch uid gid\n0 12 600 1 1 1 0 2001 100\n0 13 600 1 1 1 0 0 2001\n",
+        "key shmid perms size cpid lpid nattch uid gid\n0 12 600 1 1 1 0 2001 100\n0 13 600 1 1 1 0 0 2001\n"
+        "0 14 600 1 1 1 0 2001 100\n0 15 600 1 1 1 0 2001 100\n",
     )
     assert node.call("epilog", **JOB).returncode == 0
     assert node.calls("pkill") == ["pkill -TERM --uid 2001"]
-    assert node.calls("ipcrm") == ["ipcrm --shmem-id 12"]
+    assert node.calls("ipcrm") == [f"ipcrm --shmem-id {segment}" for segment in (12, 14, 15)]
 
 
 def test_what_does_not_listen_is_killed(node: GpuNode) -> None:

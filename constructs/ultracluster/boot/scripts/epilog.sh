@@ -76,17 +76,18 @@ end_processes() {
 
 remove_shared_memory() {
     find "$root/dev/shm" -mindepth 1 -xdev -uid "$uid" -delete 2>/dev/null || log "something is left in /dev/shm"
-    local kind option column words
+    local kind option column line lines words
     while read -r kind option; do
+        # All of it first: bash reads from an offset in bytes, which a removal moves.
         [ -r "$root/proc/sysvipc/$kind" ] || continue
-        {
-            read -r -a words
-            for column in "${!words[@]}"; do [ "${words[column]}" != uid ] || break; done
-            while read -r -a words; do
-                [ "${words[column]}" = "$uid" ] || continue
-                ipcrm "$option" "${words[1]}" 2>/dev/null || log "$kind ${words[1]} is left"
-            done
-        } <"$root/proc/sysvipc/$kind"
+        mapfile -t lines <"$root/proc/sysvipc/$kind"
+        read -r -a words <<<"${lines[0]}"
+        for column in "${!words[@]}"; do [ "${words[column]}" != uid ] || break; done
+        for line in "${lines[@]:1}"; do
+            read -r -a words <<<"$line"
+            [ "${words[column]}" = "$uid" ] || continue
+            ipcrm "$option" "${words[1]}" 2>/dev/null || log "$kind ${words[1]} is left"
+        done
     done <<<$'shm --shmem-id\nsem --semaphore-id\nmsg --queue-id'
 }
 
