@@ -41,7 +41,7 @@ def test_an_alert_fires_stays_silent_and_clears(name: str, tmp_path: Path) -> No
     played = [case.fires[0], case.silent[0], case.clears[0]]
     # Most critical alerts read the problems of all others, which have no sample here.
     able = giving(needed(name), metrics(key for each in played for key in each))
-    rules = [of for rule in able for of in of_clusters(dict.fromkeys(range(3), rule), 3)]
+    rules = [of for rule in able for of in of_clusters(dict.fromkeys(range(3), rule), 3, {})]
     series = {in_cluster(number, key): values for number, each in enumerate(played) for key, values in each.items()}
     groups = shortened([{"name": "one", "rules": rules}], series, max(case.fires[1], case.silent[1], case.clears[2]))
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": groups}))
