@@ -123,8 +123,17 @@ class Run:
 def uninterrupted(directory: Path) -> list[tuple[int, float]]:
     """Losses of the same run without Slurm: two processes, from the first step to the last."""
     python = directory / "fsx/jobs/current/python"
-    command = [f"{BIN}/python", f"{python}/ultracluster_train.py", *OPTIONS, f"--checkpoints={directory}/alone"]
-    common = {**ENVIRONMENT, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0]), "WORLD_SIZE": "2"}
+    # Python below 3.14 may abort while it ends, if a thread of PyTorch wants its lock:
+    # https://github.com/pytorch/pytorch/issues/38228 (read 2026-11-28)
+    program = "import os, sys, ultracluster_train; os._exit(ultracluster_train.main(sys.argv[1:]))"
+    command = [f"{BIN}/python", "-c", program, *OPTIONS, f"--checkpoints={directory}/alone"]
+    common = {
+        **ENVIRONMENT,
+        "PYTHONPATH": str(python),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_ports(1)[0]),
+        "WORLD_SIZE": "2",
+    }
     ranks = [
         subprocess.Popen(command, env={**common, "RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
         for rank in (0, 1)
