@@ -23,7 +23,6 @@ BEHIND = ["nice", "-n", "19"]
 TWO_FILES = ["-n", "2", "--dist", "loadfile"]
 # A container may have 64 MB here, and may not start programs from it.
 MEMORY, BYTES = Path("/dev/shm"), 6 * 2**30
-CODE = ROOT / "node_modules" / ".cache"
 # Folder of the tests marked `daemons`: collecting the others takes longer than some of them run.
 DAEMONS = {"Slurm and Prometheus": "tests/integration"}
 
@@ -51,10 +50,6 @@ def main() -> int:
         folder = stack.enter_context(files)
         # Tests act as other users too.
         Path(folder).chmod(0o755)
-        # Processes of the CDK CLI begin with the compiled code of the last run.
-        with contextlib.suppress(OSError):
-            CODE.mkdir(exist_ok=True)
-            Path(folder, "node-compile-cache").symlink_to(CODE)
         environment = {**os.environ, "TMPDIR": folder}
         outputs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in beside]
         started = [
