@@ -128,7 +128,13 @@ def test_one_request_describes_all_stacks_of_a_region(stacks: Stacks, tmp_path: 
     names = [stacks.create({"Name": parameter("x")}) for _ in range(3)]
     file = tmp_path / "stack.json"
     file.write_text(body({"Name": parameter("y")}))
-    assembly = [AssembledStack(name=each, account=None, region=REGION, template=file) for each in (*names[:2], "new")]
+    # A change set that nobody has executed: CloudFormation lists the stack, which has no template.
+    stacks.cloudformation.create_change_set(
+        StackName="planned", ChangeSetName="first", ChangeSetType="CREATE", TemplateBody=file.read_text()
+    )
+    assembly = [
+        AssembledStack(name=each, account=None, region=REGION, template=file) for each in (*names[:2], "new", "planned")
+    ]
     requests: list[Any] = []
     event = "before-call.cloudformation.DescribeStacks"
     stacks.cloudformation.meta.events.register(event, lambda **it: requests.append(it), unique_id="counted")
@@ -137,7 +143,7 @@ def test_one_request_describes_all_stacks_of_a_region(stacks: Stacks, tmp_path: 
     result = change_sets(assembly, client, sides)
     stacks.cloudformation.meta.events.unregister(event, unique_id="counted")
     assert len(requests) == 1
-    assert (list(sides.existing), sides.new, list(sides.left)) == (names[:2], ["new"], names[2:])
+    assert (list(sides.existing), sides.new, list(sides.left)) == (names[:2], ["new", "planned"], names[2:])
     assert list(result.changes) == names[:2]
 
 
