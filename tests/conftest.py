@@ -1,91 +1,9 @@
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
-from functools import cache
-from pathlib import Path
+"""The fixtures, in each process that runs tests."""
 
-import aws_cdk as cdk
-import botocore.session
 import pytest
-import typer.testing
-from aws_cdk import assertions
-from hypothesis import settings
-
-from cdk_rehearsal.deploy import CliProcesses
-from support import templates
-from support.projects import Projects, run
-from support.strict_process import StrictProcess
-from support.training import warm_python
-from support.wheel import Wheel, build
-
-# How long a case takes says more about who else uses the machine than about the code.
-settings.register_profile("here", deadline=None)
-settings.load_profile("here")
-
-# To build the commands of the library takes longer than most of them, and each `CliRunner.invoke` did.
-vars(typer.testing)["_get_command"] = cache(vars(typer.testing)["_get_command"])
-# Each session of boto3, and each mock_aws of moto begins one, would read the models of services again.
-vars(botocore.session)["create_loader"] = cache(vars(botocore.session)["create_loader"])
 
 
-@pytest.fixture
-def stack() -> cdk.Stack:
-    # They take time, and no test reads them.
-    app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
-    return cdk.Stack(app, "Stack", env=cdk.Environment(account="123456789012", region="us-east-2"))
-
-
-@pytest.fixture
-def template(stack: cdk.Stack) -> Callable[[], assertions.Template]:
-    return lambda: assertions.Template.from_stack(stack)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _shared_templates(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> None:
-    """Each template is synthesized once in a run."""
-    templates.share(_of_all_workers(tmp_path_factory, worker_id) / "templates")
-
-
-def _of_all_workers(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """Directory of this run: the workers of xdist have neighbouring ones."""
-    base = tmp_path_factory.getbasetemp()
-    return base if worker_id == "master" else base.parent
-
-
-@pytest.fixture(scope="session")
-def strict() -> Iterator[StrictProcess]:
-    """Synthesises with every check on; see `strict_process`."""
-    with StrictProcess() as process:
-        yield process
-
-
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Wheel:
-    """The wheel that users install, built once in a run."""
-    return build(_of_all_workers(tmp_path_factory, worker_id) / "wheel")
-
-
-@pytest.fixture(scope="session")
-def projects(wheel: Wheel, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Projects:
-    """A new project and those of examples/, after their tests with the wheel."""
-    update = bool(pytestconfig.getoption("--update-snapshots"))
-    return run(wheel, tmp_path_factory.mktemp("projects"), update_snapshots=update)
-
-
-@pytest.fixture(scope="session")
-def cli_processes() -> Iterator[CliProcesses]:
-    """Processes of the CDK CLI for all tests of a worker: a start takes a second."""
-    with CliProcesses() as processes:
-        yield processes
-
-
-@pytest.fixture(scope="session")
-def torch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Python that has imported PyTorch, and what that imports for the first optimizer: two seconds for all tests."""
-    with warm_python(tmp_path_factory.mktemp("torch"), "import torch._dynamo, torch.distributed") as python:
-        yield python
-
-
-@pytest.fixture
-def kept_cli(cli_processes: CliProcesses, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rehearsals in the test use the processes of others, and leave theirs to them."""
-    monkeypatch.setattr("cdk_rehearsal.rehearsal._runner.CliProcesses", lambda: nullcontext(cli_processes))
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave them out of the process that hands the tests to workers: they import the CDK, and start Node."""
+    if config.getoption("dist", "no") == "no":
+        config.pluginmanager.import_plugin("support.fixtures")

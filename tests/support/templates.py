@@ -26,7 +26,7 @@ FLAGS = json.loads((ROOT / "cdk.json").read_text())["context"] | {
     "@aws-cdk/core:enableAdditionalMetadataCollection": False
 }
 
-# The directory that all processes of one test run share; `conftest.py` sets it.
+# The directory that all processes of one test run share; `fixtures.py` sets it.
 _shared: Path | None = None
 
 
