@@ -238,9 +238,20 @@ def test_the_main_example_is_the_design_with_a_comment() -> None:
 def test_the_import_loads_nothing_that_reads_files() -> None:
     code = (
         "import sys; from ultracluster.clusterfile import ClusterFile, build, load; "
-        "sys.exit(any(m in sys.modules for m in ('ruamel.yaml', 'typer', 'jinja2', 'jsii', 'rich')))"
+        "rules = 'ultracluster.clusterfile.rules._listing'; "
+        "sys.exit(any(m in sys.modules for m in ('ruamel.yaml', 'typer', 'jinja2', 'jsii', 'rich', rules)))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_first_file_of_a_process_may_accept_each_rule() -> None:
+    """Rules are imported with the first file, those of warnings too."""
+    code = (
+        "import sys; from ultracluster.clusterfile import loads; "
+        "cluster = loads(sys.argv[1] + 'accept: {capacity-ended: tested, unknown-region: tested}', 'cluster.yaml'); "
+        "from ultracluster import clusterfile; sys.exit(not callable(clusterfile.rules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code, GOOD]).returncode == 0
 
 
 def test_reading_a_file_loads_no_cdk() -> None:

@@ -12,8 +12,10 @@ def names_of_face(package: str) -> list[str]:
         return list(module.__all__)
     names = []
     body = ast.parse(Path(str(module.__file__)).read_text()).body
-    # `with uncollected():` imports what a face exports.
-    for node in [inner for outer in body for inner in (outer.body if isinstance(outer, ast.With) else [outer])]:
+    # What a face exports is in `with uncollected():`, or in `if TYPE_CHECKING:` if it is imported when first used.
+    for node in [
+        inner for outer in body for inner in (outer.body if isinstance(outer, ast.With | ast.If) else [outer])
+    ]:
         if isinstance(node, ast.ImportFrom):
             names += [alias.asname for alias in node.names if alias.asname]
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):

@@ -1,5 +1,8 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ultracluster.startup import uncollected
 
 with uncollected():
@@ -13,12 +16,12 @@ with uncollected():
     from ultracluster.clusterfile._cluster_file import ClusterFile as ClusterFile
     from ultracluster.clusterfile._compute_stacks import stacks_to_write as stacks_to_write
     from ultracluster.clusterfile._endpoints import endpoint_services as endpoint_services
-    from ultracluster.clusterfile._json_schema import schema as schema
     from ultracluster.clusterfile._loading import build as build
     from ultracluster.clusterfile._loading import load as load
     from ultracluster.clusterfile._loading import loads as loads
     from ultracluster.clusterfile._loading import locate as locate
     from ultracluster.clusterfile._loading import merged as merged
+    from ultracluster.clusterfile._loading import rules as rules
     from ultracluster.clusterfile._loading import variant as variant
     from ultracluster.clusterfile._lustre import lustre_client as lustre_client
     from ultracluster.clusterfile._node_group import NodeGroup as NodeGroup
@@ -35,19 +38,6 @@ with uncollected():
     from ultracluster.clusterfile._required_software import required_software as required_software
     from ultracluster.clusterfile._scripts_of_file import node_script as node_script
     from ultracluster.clusterfile._scripts_of_file import resolve_files as resolve_files
-    from ultracluster.clusterfile.descriptions._description import Description as Description
-    from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
-    from ultracluster.clusterfile.descriptions._parts import describe as describe
-    from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART as KUBERNETES_CHART
-    from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_NAME as KUBERNETES_NAME
-    from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_PLATFORM as KUBERNETES_PLATFORM
-    from ultracluster.clusterfile.rules._listing import facts_as_of as facts_as_of
-    from ultracluster.clusterfile.rules._listing import rules as rules
-    from ultracluster.clusterfile.rules._listing import warnings as warnings
-    from ultracluster.clusterfile.rules._observability import ALERT_ROUTES as ALERT_ROUTES
-    from ultracluster.clusterfile.rules._observability import ALERT_TUNING as ALERT_TUNING
-    from ultracluster.clusterfile.rules._observability import RULE_FILES as RULE_FILES
-    from ultracluster.clusterfile.rules._support import BLOCK_NOT_YET_SOLD as BLOCK_NOT_YET_SOLD
     from ultracluster.clusterfile.sections._capacity import write_capacity as write_capacity
     from ultracluster.clusterfile.sections._directory import Directory as Directory
     from ultracluster.clusterfile.sections._image import ImageOption as ImageOption
@@ -57,4 +47,42 @@ with uncollected():
     from ultracluster.clusterfile.sections._slurm_words import ANYWHERE as ANYWHERE
     from ultracluster.clusterfile.sections._slurm_words import source_range as source_range
 
+if TYPE_CHECKING:
+    from ultracluster.clusterfile._json_schema import schema as schema
+    from ultracluster.clusterfile.descriptions._description import Description as Description
+    from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
+    from ultracluster.clusterfile.descriptions._parts import describe as describe
+    from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_CHART as KUBERNETES_CHART
+    from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_NAME as KUBERNETES_NAME
+    from ultracluster.clusterfile.rules._kubernetes import KUBERNETES_PLATFORM as KUBERNETES_PLATFORM
+    from ultracluster.clusterfile.rules._listing import facts_as_of as facts_as_of
+    from ultracluster.clusterfile.rules._listing import warnings as warnings
+    from ultracluster.clusterfile.rules._observability import ALERT_ROUTES as ALERT_ROUTES
+    from ultracluster.clusterfile.rules._observability import ALERT_TUNING as ALERT_TUNING
+    from ultracluster.clusterfile.rules._observability import RULE_FILES as RULE_FILES
+    from ultracluster.clusterfile.rules._support import BLOCK_NOT_YET_SOLD as BLOCK_NOT_YET_SOLD
+
 keys = _keys
+# Rules and descriptions, with the names that others use.
+_MODULES = {
+    "_json_schema": ("schema",),
+    "descriptions._description": ("Description",),
+    "descriptions._orchestrator": ("orchestrator_texts",),
+    "descriptions._parts": ("describe",),
+    "rules._kubernetes": ("KUBERNETES_CHART", "KUBERNETES_NAME", "KUBERNETES_PLATFORM"),
+    "rules._listing": ("facts_as_of", "warnings"),
+    "rules._observability": ("ALERT_ROUTES", "ALERT_TUNING", "RULE_FILES"),
+    "rules._support": ("BLOCK_NOT_YET_SOLD",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import rules and descriptions when the first file is checked or described."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return globals().setdefault(name, getattr(import_module(f"{__name__}.{module}"), name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(name for names in _MODULES.values() for name in names)})

@@ -9,21 +9,22 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
 from ultracluster.clusterfile import _keys as keys
 from ultracluster.clusterfile import _translate, _yaml_tree
 from ultracluster.clusterfile._cluster_file import ClusterFile
-from ultracluster.clusterfile._draft import Draft, valid
 from ultracluster.clusterfile._problems import ClusterFileError, Located, Path, Problem, field_name
 from ultracluster.clusterfile._scripts_of_file import resolve_files
-from ultracluster.clusterfile.rules._file import check
 from ultracluster.clusterfile.rules._reading import EMPTY, FILE, check_references
-from ultracluster.clusterfile.rules._rule import rules
 from ultracluster.clusterfile.sections._section import Invalid
 from ultracluster.rules import file_checks
+
+if TYPE_CHECKING:
+    from ultracluster.clusterfile._draft import Draft
+    from ultracluster.clusterfile.rules._rule import Rule
 
 #: A section that `build` leaves out. It is not None, because type checkers name a misspelt key of one type only.
 DEFAULT: Any = MappingProxyType({})
@@ -48,6 +49,14 @@ def load(path: str | os.PathLike[str], *, orchestrator: str | None = None) -> Cl
     """
     name = os.fspath(path)
     return _check(*_read(name), name, orchestrator=orchestrator)
+
+
+def rules() -> list[Rule]:
+    """Return all rules of a cluster file, in the order of their ids."""
+    # Here and not at the top: only a file that is checked needs the rules.
+    from ultracluster.clusterfile.rules import _listing
+
+    return _listing.rules()
 
 
 def locate(path: str | os.PathLike[str], problems: Iterable[Problem]) -> list[Located]:
@@ -216,13 +225,16 @@ def _located(problem: Problem, line: int, column: int, file: str = "") -> Locate
 
 def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
     """Validate each section once, and apply the rules to what is valid."""
+    from ultracluster.clusterfile._draft import Draft
+    from ultracluster.clusterfile.rules._file import check
+
     values: dict[Any, Any] = {}
     cluster, problems = None, []
     try:
         cluster = ClusterFile.model_validate(data, context=values, by_alias=True, by_name=False)
     except ValidationError as error:
         problems = _translate.problems(error.errors(include_url=False))
-    draft, known = Draft.of(data, values), rules()
+    draft, known = Draft.of(data, values), {rule.id: rule for rule in rules()}
     errors: list[Problem] = []
     accepted: list[Problem] = []
     problems += [*check_references(data), *check(draft)]
@@ -237,6 +249,8 @@ def _assess(data: dict[str, Any]) -> tuple[ClusterFile | None, list[Problem]]:
 
 def _check_above(draft: Draft, problems: list[Problem]) -> None:
     """Append the errors that packages above see."""
+    from ultracluster.clusterfile._draft import valid
+
     draft.drop_nodes_if_wrong()
     wrong = {problem.path for problem in problems}
     for file_check in valid(lambda: file_checks(draft)) or ():
