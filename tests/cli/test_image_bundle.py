@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import botocore.session
@@ -26,7 +25,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     served = []
     for item in software.ARTEFACTS:
         url, sha256 = created.put(f"/{item.name}-{item.architecture}/{item.file}", f"{item}".encode() * 1000)
-        served.append(replace(item, url=url, sha256=sha256))
+        served.append(item._replace(url=url, sha256=sha256))
     monkeypatch.setattr(software, "ARTEFACTS", tuple(served))
     yield created
     created.close()

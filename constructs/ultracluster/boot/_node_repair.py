@@ -1,7 +1,6 @@
 """EKS node auto repair with this library's XID policy."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ultracluster.catalogue.monitoring import XIDS, XidPolicy
 
@@ -24,8 +23,7 @@ _POLICY: dict[XidPolicy, RepairAction] = {
 WAIT_MINUTES = 10
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RepairOverride:
+class RepairOverride(NamedTuple):
     """An override of EKS's default repair action.
 
     Args:

@@ -1,12 +1,14 @@
 """All facts of the catalogue: annotated constants, and records that name their source."""
 
+from __future__ import annotations
+
 import re
 import sys
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from datetime import date
 from types import ModuleType
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from ultracluster.catalogue import ec2, monitoring, schedulers, storage, training
 from ultracluster.catalogue.provenance import NO_DATE, Fact, Source, Stated
@@ -77,7 +79,8 @@ def _modules() -> Iterator[ModuleType]:
 def _constants(module: ModuleType) -> Iterator[Fact]:
     topic = module.__name__.removeprefix("ultracluster.catalogue.").replace("._", ".")
     listed: set[int] = set()
-    annotations: Mapping[str, Any] = getattr(module, "__annotations__", {})
+    # Modules of facts leave annotations unevaluated: an import needs none of the 280.
+    annotations = get_type_hints(module, include_extras=True)
     for name, value in vars(module).items():
         stated = next((each for each in get_args(annotations.get(name)) if isinstance(each, Stated)), None)
         full = f"{topic}.{name.lstrip('_')}"
@@ -89,7 +92,7 @@ def _constants(module: ModuleType) -> Iterator[Fact]:
 
 def _records(name: str, value: Any, module: ModuleType, listed: set[int]) -> Iterator[Fact]:
     """Yield the records of a module that have a source of their own; types of instances have other facts."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
         value = {f"{number}": record for number, record in enumerate(value)}
     for key, record in (value if isinstance(value, Mapping) else {"": value}).items():
         defined_here = type(record).__module__ == module.__name__
@@ -99,7 +102,7 @@ def _records(name: str, value: Any, module: ModuleType, listed: set[int]) -> Ite
         if id(record) in listed:
             continue
         listed.add(id(record))
-        columns = [field.name for field in fields(record) if field.name not in _PROVENANCE]
+        columns = [name for name in _names(record) if name not in _PROVENANCE]
         stated = Stated(
             _source(record.source, record.read_on),
             columns="; ".join(f"{column}: {_unit(record, column)}" for column in columns),
@@ -142,6 +145,8 @@ def _fact(name: str, value: Any, stated: Stated, ends: date | None = None) -> Fa
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it."""
+    if names := _names(value):
+        return {name: _plain(getattr(value, name)) for name in names}
     match value:
         case re.Pattern():
             return value.pattern
@@ -153,6 +158,14 @@ def _plain(value: Any) -> Any:
             return [_plain(inner) for inner in value]
         case date():
             return str(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a record, or none of another value."""
+    if isinstance(value, type):
+        return ()
+    if is_dataclass(value):
+        return tuple(field.name for field in fields(value))
+    names: tuple[str, ...] = getattr(value, "_fields", ())
+    return names

@@ -5,6 +5,7 @@ See: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformati
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ultracluster.clusterfile._node_group import NodeGroup
 from ultracluster.clusterfile._slurm_plan import QueuePlan
@@ -104,8 +105,7 @@ def compute_stacks(
     return tuple(stacks[number] for number in sorted(stacks))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StacksToWrite:
+class StacksToWrite(NamedTuple):
     """Settings that keep what is deployed in its stacks.
 
     Args:

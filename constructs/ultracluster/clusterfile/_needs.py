@@ -1,7 +1,7 @@
 """Addresses, zones, home size and Grafana that a cluster file needs."""
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ultracluster.catalogue.ec2 import InstanceType, addresses, interfaces
 from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS, NEW_GRAFANA_REGIONS
@@ -19,8 +19,7 @@ _SERVICE_ADDRESSES = 8
 _LUSTRE_GROWTH = 2
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrainingAddresses:
+class TrainingAddresses(NamedTuple):
     """IPv4 addresses of the training subnet, by user."""
 
     nodes: int

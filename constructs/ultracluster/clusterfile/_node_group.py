@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from ultracluster.boot import GPU_TAINT, Effect, Taint
 from ultracluster.catalogue.ec2 import (
@@ -44,8 +44,7 @@ _SUFFIX_LENGTH = 6
 CANARY = "-canary"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Catalogue:
+class Catalogue(NamedTuple):
     """Types by name.
 
     Args:

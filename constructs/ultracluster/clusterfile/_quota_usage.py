@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from ultracluster.clusterfile._cluster_file import ClusterFile
 from ultracluster.planning.capacity import Capacity, OnDemand, Spot
@@ -20,8 +20,7 @@ def root_volumes_tib(cluster: ClusterFile) -> int:
     return ceil((gib + cluster.service_count * _SERVICE_GIB) / 1024)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HyperPodUsage:
+class HyperPodUsage(NamedTuple):
     """Share of the quotas of HyperPod that a cluster takes.
 
     Args:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ultracluster.boot import SlurmAccount, SlurmQos, SlurmUser
 from ultracluster.boot import accounting_script as render
@@ -39,8 +39,7 @@ _QOS_SETTINGS = ("AllowQos", "DenyQos", "QOS")
 _GPUS = "gres/gpu"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QueuePlan:
+class QueuePlan(NamedTuple):
     """A queue."""
 
     name: str
@@ -87,7 +86,7 @@ def queues(slurm: Slurm, sections: Sequence[str]) -> tuple[QueuePlan, ...]:
     if not plans or any("Default" in plan.settings for plan in plans):
         return plans
     # The first, so that a further group leaves the queues of the others as they are.
-    return (replace(plans[0], settings={"Default": "YES", **plans[0].settings}), *plans[1:])
+    return (plans[0]._replace(settings={"Default": "YES", **plans[0].settings}), *plans[1:])
 
 
 def preempting(slurm: Slurm) -> bool:

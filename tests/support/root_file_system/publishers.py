@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -143,7 +142,7 @@ class World:
             "configure-efa-fsx-lustre-client": zipped(TOOL),
         }
         self.artefacts = tuple(
-            replace(item, url=url, sha256=checksum)
+            item._replace(url=url, sha256=checksum)
             for item in software.artefacts("x86_64")
             for url, checksum in [self.server.put(f"/files/{item.file}", files[item.name])]
         )

@@ -1,5 +1,7 @@
 """Minutes that services take to create a resource, as published; where none are, an assumption, named as one."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated

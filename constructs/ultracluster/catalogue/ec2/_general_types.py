@@ -3,6 +3,8 @@
 `scripts/general_types.py` writes the table `general_types.json`, which is read on the first look-up.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from functools import cache

@@ -1,9 +1,10 @@
 """Instances that build images, their price, and how long a build takes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from ultracluster.catalogue.ec2._instance_type import Architecture
 from ultracluster.catalogue.provenance import Source, Stated
@@ -12,8 +13,7 @@ _ON_DEMAND = Source("https://aws.amazon.com/ec2/pricing/on-demand/", read_on="20
 _REFERENCE = Source("https://github.com/awslabs/awsome-distributed-ai", read_on="2026-11-22", as_of="2026-07-23")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Builder:
+class Builder(NamedTuple):
     """An instance type that builds images.
 
     Args:

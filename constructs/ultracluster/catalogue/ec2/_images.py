@@ -4,6 +4,8 @@ All but EKS's parameters with a release re-resolve: a stack that uses one takes 
 deployment, and replaces nodes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal

@@ -4,8 +4,9 @@ Each is a published measurement for one instance type, number of nodes and messa
 known, and nothing is guessed.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -16,8 +17,7 @@ _REFERENCE = Source(_AWS, read_on="2026-11-20", as_of="2026-07-23")
 _OF_A_MEASUREMENT = 0.8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NcclFigure:
+class NcclFigure(NamedTuple):
     """A published figure of `all_reduce_perf`."""
 
     instance_type: str

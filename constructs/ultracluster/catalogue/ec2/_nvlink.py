@@ -1,5 +1,7 @@
 """Active NVLinks of a GPU on a healthy instance."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated

@@ -1,5 +1,7 @@
 """Offerings of GPU instance types, by zone id."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated

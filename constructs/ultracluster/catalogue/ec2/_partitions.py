@@ -3,6 +3,8 @@
 Source: data/endpoints.json of https://github.com/boto/botocore (1.44.5, read 2026-11-21).
 """
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

@@ -1,7 +1,8 @@
 """Service quotas of EC2 and VPC: adjustable defaults and fixed limits. Those of others are with their facts."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -68,8 +69,7 @@ INSTANCES_PER_SPREAD_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "instan
 PARTITIONS_PER_GROUP: Annotated[int, Stated(_PLACEMENT_STRATEGIES, "partitions")] = 7
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VcpuQuota:
+class VcpuQuota(NamedTuple):
     """A quota on vCPUs, per Region and account, of the running instances of some families.
 
     Args:

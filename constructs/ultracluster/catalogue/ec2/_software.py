@@ -4,10 +4,11 @@ NVIDIA driver, CUDA and Lustre client come with AWS's image, the Deep Learning B
 24.04: https://docs.aws.amazon.com/dlami/latest/devguide/ (read 2026-11-20).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from ultracluster.catalogue.ec2._instance_type import Architecture
 from ultracluster.catalogue.provenance import Source, Stated
@@ -32,8 +33,7 @@ _GPU_INSTANCES_STARTED = Source(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Download:
+class Download(NamedTuple):
     """An installer that AWS publishes for each region, and its checksum."""
 
     version: str
@@ -41,8 +41,7 @@ class Download:
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Artefact:
+class Artefact(NamedTuple):
     """A file that nodes install.
 
     Args:
@@ -74,8 +73,7 @@ class Artefact:
         return f"{SOFTWARE_PREFIX}{self.sha256}/{self.file}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SignedPackage:
+class SignedPackage(NamedTuple):
     """A package whose publisher signs it and keeps no version in place, so that a checksum cannot be fixed.
 
     Args:

@@ -4,10 +4,11 @@ The oldest versions of driver, CUDA, EFA installer, GDRCopy and NCCL are in `_ty
 from them, or from the architecture of the GPU, is here.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from ultracluster.catalogue.ec2 import _software as software
 from ultracluster.catalogue.ec2._instance_type import InstanceType
@@ -92,8 +93,7 @@ PARTS: tuple[str, ...] = get_args(Part)
 REPORTED = PARTS[:-1]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SoftwareVersion:
+class SoftwareVersion(NamedTuple):
     """Versions of one part of the software.
 
     Args:

@@ -1,5 +1,7 @@
 """Network layers of instances, by which schedulers place pods."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated

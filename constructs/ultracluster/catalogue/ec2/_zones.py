@@ -5,6 +5,8 @@ An id means the same zone in every account, unlike a name such as us-east-2a.
 See: https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html (read 2026-11-20)
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

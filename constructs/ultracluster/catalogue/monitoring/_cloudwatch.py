@@ -1,5 +1,7 @@
 """CloudWatch Logs."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

@@ -1,5 +1,7 @@
 """Amazon Managed Grafana: regions, and Grafana versions of the dashboards."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

@@ -3,6 +3,8 @@
 See: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (read 2026-11-26)
 """
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

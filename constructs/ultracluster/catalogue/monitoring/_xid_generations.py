@@ -7,6 +7,8 @@ Sources:
 - Restart of A100 nodes: the health check of AWS's reference architectures, see `_xids`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType

@@ -10,6 +10,8 @@ Sources, which do not agree everywhere:
   51af549 of 2026-08-18, read 2026-11-20).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType

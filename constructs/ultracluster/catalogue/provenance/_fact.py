@@ -4,16 +4,17 @@ _LIMITS = Source("https://docs.aws.amazon.com/efs/latest/ug/limits.html", read_o
 CONNECTIONS: Annotated[int, Stated(_LIMITS, "connections")] = 25_000
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 #: Note on the facts of a source without a date; the documentation of AWS has none.
 NO_DATE = "the source carries no date"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Source of facts.
 
     Args:
@@ -29,8 +30,7 @@ class Source:
     verify: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """Annotation of a constant of the catalogue.
 
     Args:

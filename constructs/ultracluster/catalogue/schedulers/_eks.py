@@ -3,12 +3,13 @@
 See: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.catalogue.provenance import Source, Stated
@@ -72,8 +73,7 @@ NodeOs = Literal["al2023", "bottlerocket"]
 NODE_OSES: tuple[NodeOs, ...] = get_args(NodeOs)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KubernetesVersion:
+class KubernetesVersion(NamedTuple):
     """A version of Kubernetes on EKS.
 
     Args:

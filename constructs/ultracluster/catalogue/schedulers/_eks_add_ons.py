@@ -4,10 +4,11 @@ See: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-availabl
 (read 2026-11-21). Those of the AWS Marketplace are not on the pages; their names have the vendor before an underscore.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 from ultracluster.catalogue.schedulers import _hyperpod_add_ons as hyperpod_add_ons
@@ -82,8 +83,7 @@ LOGS_ONLY: Annotated[Mapping[str, Mapping[str, bool]], Stated(_LOGS_CHART, colum
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AddOnAccess:
+class AddOnAccess(NamedTuple):
     """Permissions of the pods of an add-on.
 
     Args:

@@ -1,5 +1,7 @@
 """AWS's images of managed node groups."""
 
+from __future__ import annotations
+
 from datetime import date
 from typing import Annotated
 

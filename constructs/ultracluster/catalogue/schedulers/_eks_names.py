@@ -1,5 +1,7 @@
 """Amazon EKS: names of clusters and of managed node groups."""
 
+from __future__ import annotations
+
 import re
 from typing import Annotated
 

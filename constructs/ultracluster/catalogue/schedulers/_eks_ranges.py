@@ -3,6 +3,8 @@
 See: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from ipaddress import IPv4Network
 from typing import Annotated
 

@@ -1,5 +1,7 @@
 """SageMaker HyperPod: instance types, names, limits, and what it requires of roles and buckets."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -4,10 +4,11 @@ See: https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addo
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html (read 2026-11-25)
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -130,8 +131,7 @@ CHECKPOINTLESS_TYPES: Annotated[tuple[str, ...], Stated(_RECIPES, columns="insta
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Permission:
+class Permission(NamedTuple):
     """A statement of a policy.
 
     Args:
@@ -142,7 +142,7 @@ class Permission:
 
     actions: Mapping[str, str]
     resources: tuple[str, ...] = ()
-    conditions: Mapping[str, Mapping[str, str | tuple[str, ...]]] = field(default_factory=dict)
+    conditions: Mapping[str, Mapping[str, str | tuple[str, ...]]] = {}
 
     @property
     def names(self) -> list[str]:

@@ -4,6 +4,8 @@ See: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prer
 sagemaker-hyperpod-prerequisites-iam.html beside it (read 2026-11-23)
 """
 
+from __future__ import annotations
+
 import re
 from typing import Annotated
 

@@ -4,6 +4,8 @@ See: https://docs.aws.amazon.com/pcs/latest/APIReference/API_CreateCluster.html 
 (read 2026-11-20)
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from datetime import date

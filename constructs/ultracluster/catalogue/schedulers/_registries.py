@@ -1,5 +1,7 @@
 """Container registries: the public ones of the charts, and Amazon ECR."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -6,10 +6,11 @@ gres-custom-settings.html below https://docs.aws.amazon.com/pcs/latest/userguide
 https://slurm.schedmd.com/slurm.conf.html, slurmdbd.conf.html and cgroup.conf.html (all read 2026-11-21).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -23,8 +24,7 @@ _GUIDE = Source(
 Place = Literal["cluster", "node-group", "queue", "slurmdbd", "cgroup"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """Valid values of a setting.
 
     Args:

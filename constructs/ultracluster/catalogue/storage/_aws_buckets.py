@@ -1,5 +1,7 @@
 """Buckets of AWS that nodes read, for policies that allow no others."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

@@ -4,6 +4,8 @@ Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataReposi
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Literal
 
 from ultracluster.catalogue.provenance import Source, Stated

@@ -6,10 +6,11 @@ written.
 See: https://docs.aws.amazon.com/efs/latest/ug/performance.html and limits.html (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -31,8 +32,7 @@ _BACKUP = Source("https://docs.aws.amazon.com/efs/latest/ug/awsbackup.html", rea
 FileSystemType = Literal["regional", "one-zone"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EfsLimits:
+class EfsLimits(NamedTuple):
     """Maximum throughput of a file system with elastic throughput.
 
     Args:

@@ -7,6 +7,8 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/intelligent-tiering-file
 managing-throughput-capacity.html, managing-ssd-read-cache.html and using-fsx-lustre.html (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Literal, get_args
 
 from ultracluster.catalogue.provenance import Source, Stated

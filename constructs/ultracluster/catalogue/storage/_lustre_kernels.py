@@ -1,5 +1,7 @@
 """Kernels of Ubuntu 24.04 that AWS's package of the Lustre client supports."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated

@@ -6,6 +6,8 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance.html and man
 (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from typing import Annotated, Literal, get_args
 
 from ultracluster.catalogue.provenance import Source, Stated

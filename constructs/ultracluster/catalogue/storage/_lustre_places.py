@@ -7,6 +7,8 @@ See: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html, D
 (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

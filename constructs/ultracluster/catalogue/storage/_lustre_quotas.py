@@ -4,8 +4,9 @@ See: https://docs.aws.amazon.com/general/latest/gr/fsxn.html, which has the code
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html (read 2026-11-21)
 """
 
-from dataclasses import dataclass
-from typing import Annotated
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -22,8 +23,7 @@ _CONFIGURE_EFA_CLIENTS = Source(
 EFA_CONNECTIONS: Annotated[int, Stated(_CONFIGURE_EFA_CLIENTS, "connections")] = 1024
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LustreQuota:
+class LustreQuota(NamedTuple):
     """One quota.
 
     Args:

@@ -6,10 +6,11 @@ See: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/availability-durability
 managing-throughput-capacity.html (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from ultracluster.catalogue.provenance import Source, Stated
 
@@ -44,8 +45,7 @@ _FIRST = (128, 256, 512, 1024, 2048, 3072, 4096)
 _SECOND = (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OpenZfsDeployment:
+class OpenZfsDeployment(NamedTuple):
     """A deployment type.
 
     Args:

@@ -1,5 +1,7 @@
 """S3: names of general purpose buckets, and zones of S3 Express One Zone."""
 
+from __future__ import annotations
+
 import re
 from typing import Annotated
 

@@ -4,6 +4,8 @@ See: https://docs.aws.amazon.com/AmazonS3/latest/userguide/s3-files-performance.
 (read 2026-11-21)
 """
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from ultracluster.catalogue.provenance import Source, Stated

@@ -1,7 +1,6 @@
 """Settings of each service for each purchase option, or the reason why it cannot use it."""
 
-from dataclasses import dataclass
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning.capacity._purchase_options import (
@@ -24,8 +23,7 @@ _BLOCK = "{reservation: cr-..., kind: capacity-block}"
 _PLAN = "{training-plan: ARN}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Purchase:
+class Purchase(NamedTuple):
     """Settings of a service and of a launch template; a field with None is left out.
 
     Args:

@@ -1,8 +1,8 @@
 """Address ranges of the subnets of a cluster, inside the range of its VPC."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network
+from typing import NamedTuple
 
 from ultracluster.catalogue.ec2 import RESERVED_ADDRESSES_PER_SUBNET
 
@@ -25,8 +25,7 @@ PRIVATE_RANGES = tuple(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SubnetPlan:
+class SubnetPlan(NamedTuple):
     """The subnets of a cluster.
 
     Args:
