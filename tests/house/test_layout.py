@@ -19,6 +19,7 @@ import pytest
 
 from support import ROOT
 from support.faces import names_of_face
+from support.syntax import nodes
 from ultracluster.clusterfile._orchestrators import ORCHESTRATORS
 
 LIBRARY = ROOT / "constructs" / "ultracluster"
@@ -72,12 +73,6 @@ def sources() -> list[Path]:
 def module(path: Path) -> str:
     name = ".".join(path.relative_to(ROOT / "constructs").with_suffix("").parts)
     return name.removesuffix(".__init__")
-
-
-@cache
-def nodes(code: str) -> list[ast.AST]:
-    """Syntax of a text, in the order of `ast.walk`: most tests read every file."""
-    return list(ast.walk(ast.parse(code)))
 
 
 def for_every_source(check: Callable[[Path], None]) -> Callable[[], None]:
@@ -437,21 +432,53 @@ def test_the_folder_constructs_is_not_a_package() -> None:
 
 
 INNER = [f"{outer}.{path.parent.name}" for outer in NESTED for path in sorted((LIBRARY / outer).glob("*/__init__.py"))]
+#: Executes each argument in a copy of this process, which has no module of the library, and prints how it ended.
+COPIES = """
+import json, os, sys, traceback, pydantic, ruamel.yaml
+ends = {}
+for code in sys.argv[1:]:
+    reading, writing = os.pipe()
+    if not os.fork():
+        end = "as expected"
+        try:
+            exec(code, {})
+        except BaseException:
+            end = traceback.format_exc()
+        os.write(writing, end.encode()[-9999:])
+        os._exit(0)
+    os.close(writing)
+    ends[code] = open(reading).read()
+print(json.dumps(ends))
+"""
+
+
+def reads_inner(package: str) -> str:
+    outer, _, inner = package.partition(".")
+    return f"from ultracluster import {outer}; {outer}.{inner}.__file__"
+
+
+def imports_no_cdk(package: str) -> str:
+    check = "assert not (cdk := {'jsii', 'aws_cdk', 'constructs'}.intersection(sys.modules)), cdk"
+    return f"import sys, ultracluster.{package}; {check}"
+
+
+@cache
+def ends() -> dict[str, str]:
+    """How each code ended: a process for each would import the same libraries 29 times."""
+    codes = [*map(reads_inner, INNER), *map(imports_no_cdk, sorted(PURE))]
+    output = subprocess.check_output([sys.executable, "-c", COPIES, *codes], text=True)
+    result: dict[str, str] = json.loads(output)
+    return result
 
 
 @pytest.mark.parametrize("package", INNER)
 def test_a_nested_package_is_there_without_an_import_of_its_own(package: str) -> None:
-    outer, _, inner = package.partition(".")
-    code = f"from ultracluster import {outer}; {outer}.{inner}.__file__"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    assert (end := ends()[reads_inner(package)]) == "as expected", end
 
 
 @pytest.mark.parametrize("package", sorted(PURE))
 def test_the_ground_floors_start_no_node(package: str) -> None:
-    code = (
-        f"import sys, ultracluster.{package}; sys.exit(not {{'jsii', 'aws_cdk', 'constructs'}}.isdisjoint(sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    assert (end := ends()[imports_no_cdk(package)]) == "as expected", end
 
 
 def test_app_py_stays_a_door_not_a_room() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
+from support.syntax import nodes
 from ultracluster import clusterfile
 from ultracluster.cli._rules import construct_rules
 from ultracluster.live import CHECKS
@@ -26,7 +27,7 @@ CONSTRUCTS = (
 
 def _without_rule(package: str) -> Iterator[str]:
     for path in sorted((LIBRARY / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path.read_text()):
             place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
             match node:
                 case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError" | "TypeError"))):
@@ -51,7 +52,7 @@ def test_a_rule_of_constructs_and_of_the_cluster_file_is_written_once() -> None:
     """In `SHARED`, or in the rule that the cluster file takes from a package below it."""
     written: dict[str, list[str]] = {}
     for path in LIBRARY.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path.read_text()):
             match node:
                 case ast.Call(func=ast.Name(id="error" | "warning"), args=[ast.Constant(value=str(id)), _]):
                     written.setdefault(id, []).append(path.name)
