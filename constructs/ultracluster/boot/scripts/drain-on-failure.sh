@@ -184,11 +184,12 @@ read_mode() {
 write_metric() { metric "$1" || log "the metric cannot be written" >&2; }
 
 metric() {
-    mkdir -p "$metrics" &&
-        printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="drain"} %s\n' ultracluster_health_breaker_open \
-            "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
-            ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_drain" &&
-        mv "$metrics/.ultracluster_drain" "$metrics/ultracluster_drain.prom"
+    [ -d "$metrics" ] || mkdir -p "$metrics" || return 1
+    printf '# HELP %s %s\n# TYPE %s gauge\n%s{action="drain"} %s\n' ultracluster_health_breaker_open \
+        "Whether the circuit breaker holds an action of the health checks back (1) or not (0)." \
+        ultracluster_health_breaker_open ultracluster_health_breaker_open "$1" >"$metrics/.ultracluster_drain" || return 1
+    chmod 644 "$metrics/.ultracluster_drain" || return 1
+    mv "$metrics/.ultracluster_drain" "$metrics/ultracluster_drain.prom"
 }
 
 # Drain the node for a reason, or reports it only.
@@ -239,7 +240,7 @@ update() { query update NodeName="$node" "$@" || fail "the controller refused $*
 
 main() {
     # shellcheck disable=SC2034  # of slurm-node.sh
-    local mode well reason pid scontrol node shown passed state rc
+    local mode well reason pid scontrol node shown passed state rc file
     case $#:${1:-} in
         0:) ;;
         2:--now) now=$2 ;;
@@ -247,19 +248,18 @@ main() {
     esac
     [ -d "$run" ] || mkdir -p "$run"
     # Others could hold a lock that they may read.
-    umask 077
     exec 9>"$run/lock"
-    umask 022
+    chmod 600 "$run/lock"
     flock 9
     read_health
+    # Their age is that of this run, also when it has nothing new: without it, an old value looks like a new one.
+    for file in "$metrics"/ultracluster_{drain,replace}.prom; do [ ! -e "$file" ] || touch "$file" || true; done
     if [ "$well" = yes ]; then
         passed=$(($(count "$run/passed") + 1))
-        [ ! -e "$metrics/ultracluster_replace.prom" ] || rm "$metrics/ultracluster_replace.prom"
         [ ! -e "$metrics/ultracluster_drain.prom" ] || write_metric 0
+        rm -f "$metrics/ultracluster_replace.prom"
     else
         passed=0
-        # Their age is that of this run, also when it has nothing new: without it, an old value looks like a new one.
-        touch -c "$metrics"/ultracluster_{drain,replace}.prom || true
     fi
     printf '%s\n' "$passed" >"$run/passed"
     # A healthy node without a drain by this script since the boot needs no request.

@@ -258,9 +258,8 @@ main() {
     local disks=() volume="" where=""
     read_arguments "$@"
     mkdir -p "$root/run/ultracluster"
-    umask 077
     exec 9>"$root/run/ultracluster/local-scratch.lock"
-    umask 022
+    chmod 600 "$root/run/ultracluster/local-scratch.lock"
     flock 9
     leave_enroot
     find_disks

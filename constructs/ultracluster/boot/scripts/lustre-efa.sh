@@ -190,9 +190,8 @@ main() {
     local devices=() up=() type setup=""
     read_arguments "$@"
     mkdir -p "$root/run/ultracluster"
-    umask 077
     exec 9>"$root/run/ultracluster/lustre-efa.lock"
-    umask 022
+    chmod 600 "$root/run/ultracluster/lustre-efa.lock"
     flock 9
     find_devices
     if [ "${#devices[@]}" -eq 0 ]; then

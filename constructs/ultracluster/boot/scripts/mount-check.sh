@@ -54,37 +54,42 @@ read_arguments() {
     [ -r "$list" ] || usage "there is no $list"
 }
 
-# Set since to when a process started, in the kernel's ticks. Its number may be another's later.
+# Set status and since: what a process does, and when it started in the kernel's ticks. Its number may be another's later.
 look_at() {
     local line fields
-    read -r line 2>/dev/null <"/proc/$1/stat" || line=""
+    status="" since=""
+    read -r line 2>/dev/null <"/proc/$1/stat" || return 0
     read -r -a fields <<<"${line##*) }"
-    since=${fields[19]:-}
+    status=${fields[0]} since=${fields[19]}
 }
 
 # Run a command for at most `limit` seconds, under a name; its output is in $run/NAME.out then.
 # Exit code: the command's; 124 when it took too long; 125 when one of an earlier check is still left over.
 within() {
-    local name=$run/$1 pid born="" since rc left
+    local name=$run/$1 pid born="" status since left
     shift
     if read -r pid born 2>/dev/null <"$name.pid"; then
         look_at "$pid"
-        [ -z "$since" ] || [ "$since" != "$born" ] || return 125
+        if [ -n "$since" ] && [ "$since" = "$born" ]; then return 125; fi
     fi
-    # It holds an end of a pipe, for as long as it lives; neither the lock nor our output may stay open as long.
-    exec 7< <(:) 8>/proc/self/fd/7
-    "$@" >"$name.out" 2>&1 </dev/null 7<&- 9>&- &
+    # Neither the lock nor our output may stay open for as long as it lives.
+    "$@" >"$name.out" 2>&1 </dev/null 9>&- &
     pid=$!
-    exec 8>&-
+    # Twentieths of a second.
+    left=$((limit * 20))
     look_at "$pid"
-    printf '%s %s\n' "$pid" "$since" >"$name.pid"
-    for ((left = limit, rc = 129; left > 0 && rc > 128; left--)); do read -r -t 1 -u 7 || rc=$?; done
-    # The release of its other files may hang too.
-    for ((left = rc > 128 ? 0 : limit * 399; left > 0; left--)); do kill -0 "$pid" 2>/dev/null || break; ((left % 20)) || sleep 0.05; done
-    if [ "$left" -eq 0 ] && kill -KILL "$pid" 2>/dev/null; then
-        disown "$pid"
-        return 124
-    fi
+    born=$since
+    printf '%s %s\n' "$pid" "$born" >"$name.pid"
+    while [ -n "$born" ] && [ "$since" = "$born" ] && [ "$status" != Z ]; do
+        left=$((left - 1))
+        if [ "$left" -lt 0 ]; then
+            kill -KILL "$pid" 2>/dev/null || true
+            disown "$pid" 2>/dev/null || true
+            return 124
+        fi
+        sleep 0.05
+        look_at "$pid"
+    done
     : >"$name.pid"
     wait "$pid"
 }
@@ -258,13 +263,14 @@ describe() {
 
 # A full disk must not turn a report into a failure, for which Slurm would drain the node.
 write_metrics() {
-    [ -d "$metrics" ] || mkdir -p "$metrics"
+    mkdir -p "$metrics"
     {
-        describe mounted "1 if mounted."
-        describe over_efa "1 if a read went over EFA."
-        describe check_seconds "Seconds of a check."
-        describe last_success_timestamp_seconds "When a check last succeeded."
+        describe mounted "Whether the file system is mounted (1) or not (0)."
+        describe over_efa "Whether a read of the file system went over EFA (1) or TCP (0)."
+        describe check_seconds "How long the last check took."
+        describe last_success_timestamp_seconds "When a check last found nothing wrong, since the boot; 0 is never."
     } >"$metrics/.ultracluster_mounts" &&
+        chmod 644 "$metrics/.ultracluster_mounts" &&
         mv "$metrics/.ultracluster_mounts" "$metrics/ultracluster_mounts.prom"
 }
 
@@ -272,10 +278,9 @@ main() {
     local reason="" notes="" samples=() up=0 sent=0 received=0 began
     began=$(uptime)
     read_arguments "$@"
-    [ -d "$run" ] || mkdir -p "$run"
-    umask 077
+    mkdir -p "$run"
     exec 9>"$run/lock"
-    umask 022
+    chmod 600 "$run/lock"
     flock 9
     check_all
     if [ ! -e "$health/mounts" ]; then

@@ -110,9 +110,8 @@ replace_files() {
         cp -p "$new/$group/$file" "$(beside "$root/$file")" || fail "$file cannot be written"
     done <"$new/files"
     # Others could hold a lock that they may read.
-    umask 077
     exec 9>"$run/node-scripts.lock"
-    umask 022
+    chmod 600 "$run/node-scripts.lock"
     if ! flock --wait "${ULTRACLUSTER_LOCK_WAIT:-60}" 9; then
         log "prologs or epilogs are running; the update waits"
         exit 0
@@ -181,9 +180,8 @@ follow_workspace() {
 main() {
     read_arguments "$@"
     mkdir -p "$kept" "$run"
-    umask 077
     exec 7>"$kept/lock"
-    umask 022
+    chmod 600 "$kept/lock"
     flock 7
     # Until the first version is there.
     [ -e "$kept/sha256" ] || state health "failed: the scripts of the node are not there yet"

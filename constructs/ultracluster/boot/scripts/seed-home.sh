@@ -52,9 +52,8 @@ copy_home() {
     local from=$below$home shared=$root$1
     # The first use mounts it.
     stat --file-system "$shared" >/dev/null
-    umask 077
     exec 8>"$shared/.ultracluster-seed.lock"
-    umask 022
+    chmod 600 "$shared/.ultracluster-seed.lock"
     flock --wait 60 8 || fail "another node has held $1/.ultracluster-seed.lock for a minute"
     # A directory that somebody else made is not touched; one that another node made has a mark when it is complete.
     if [ -d "$root$home" ] && [ ! -e "$shared/.ultracluster-seeding-$name" ]; then return 0; fi

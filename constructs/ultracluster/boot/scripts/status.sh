@@ -7,7 +7,7 @@ log() { echo "$script: $*"; }
 
 # Write `ok` or `failed: REASON`. Checks may run at the same time, and a reader sees one result as a whole.
 state() {
-    [ -d "${result%/*}" ] || mkdir -p "${result%/*}"
+    mkdir -p "${result%/*}"
     printf '%s\n' "$1" >"${result%/*}/.${result##*/}.$$"
     mv "${result%/*}/.${result##*/}.$$" "$result"
 }
