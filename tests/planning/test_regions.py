@@ -9,7 +9,9 @@ from support import ROOT
 from support.templates import ACCOUNT
 from ultracluster import clusterfile
 from ultracluster.network import EfaSecurityGroup
+from ultracluster.observability import AlertTopic
 from ultracluster.planning import stack_of
+from ultracluster.rules import Refusal
 from ultracluster.stacks import ClusterStacks
 
 
@@ -38,4 +40,20 @@ def test_it_is_the_innermost_stack(stack: cdk.Stack) -> None:
     for place in places:
         group = EfaSecurityGroup(place, "Group", vpc=vpc)
         assert stack_of(group) is stack_of(Construct(group, "Below")) is (stack if place is stack else nested)
-    assert stack_of(cdk.App()) is None
+
+
+class Named(Construct):
+    """A user's construct with an attribute that stacks have too."""
+
+    stack_name = "research"
+
+
+def test_a_construct_with_the_attributes_of_a_stack_is_none(stack: cdk.Stack) -> None:
+    place = Named(stack, "Place")
+    assert stack_of(AlertTopic(place, "Alerts")) is stack_of(place) is stack
+
+
+def test_a_scope_without_a_stack_is_refused() -> None:
+    app = cdk.App()
+    with pytest.raises(Refusal, match=r"^Alerts: must be created in a stack"):
+        AlertTopic(app, "Alerts")

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, ref
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._once import once
 from ultracluster.planning._texts import known
-from ultracluster.rules import Message, error
+from ultracluster.rules import Message, Refusal, error
 
 OTHER_REGION = error(
     "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own Region."
@@ -58,7 +58,7 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
     resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
     if not resources:
         return []
-    stack = stack_of(scope)
+    stack = _stack(scope)
     if stack is None or not known(region := _region_of_stack(stack)):
         return []
     if created is not None:
@@ -70,15 +70,36 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
     ]
 
 
-@once
 def stack_of(construct: Any) -> Any:
-    """Return the stack of a construct, or None."""
-    if hasattr(type(construct), "stack_name"):
+    """Return the stack of a construct.
+
+    Raises:
+        Refusal: If it is in no stack.
+    """
+    if (stack := _stack(construct)) is None:
+        raise Refusal(construct, "must be created in a stack, and its scope is in none")
+    return stack
+
+
+@once
+def _stack(construct: Any) -> Any:
+    if _is_stack(construct):
         return construct
     with suppress(TypeError):
         if (reference := _scopes.get(construct)) and (scope := reference()) is not None:
-            return stack_of(scope)
-    return next((each for each in reversed(construct.node.scopes) if hasattr(type(each), "stack_name")), None)
+            return _stack(scope)
+    return next((each for each in reversed(construct.node.scopes) if _is_stack(each)), None)
+
+
+def _is_stack(construct: object) -> bool:
+    owner: object = type(construct)
+    return ("aws_cdk", "Stack") in _names(owner)
+
+
+@cache
+def _names(owner: Any) -> list[tuple[str, str]]:
+    # This package does not import the CDK, and a construct of a user may have the attributes of a stack.
+    return [(base.__module__, base.__qualname__) for base in owner.__mro__]
 
 
 @once
@@ -89,7 +110,7 @@ def _region_of_stack(stack: Any) -> str:
 @once
 def region_of(resource: Any) -> str:
     """Return the region of a stack or resource; may be a token."""
-    if hasattr(type(resource), "stack_name"):
+    if _is_stack(resource):
         return _region_of_stack(resource)
     return _created_in.get(resource) or str(resource.env.region)
 
@@ -97,7 +118,7 @@ def region_of(resource: Any) -> str:
 @once
 def account_of(resource: Any) -> str:
     """Return the account of a stack or resource; may be a token."""
-    return str(resource.account if hasattr(type(resource), "stack_name") else resource.env.account)
+    return str(resource.account if _is_stack(resource) else resource.env.account)
 
 
 def security_groups(value: Any) -> list[Any]:

@@ -39,7 +39,7 @@ def _elsewhere(
     scope: IConstruct, resources: Mapping[str, IEnvironmentAware | None], place_of: Callable[[object], str]
 ) -> Iterator[tuple[str, str, str]]:
     given = {argument: resource for argument, resource in resources.items() if resource is not None}
-    if not given or (stack := stack_of(scope)) is None or not known(here := place_of(stack)):
+    if not given or not known(here := place_of(stack_of(scope))):
         return
     for argument, resource in given.items():
         if known(there := place_of(resource)) and there != here:
