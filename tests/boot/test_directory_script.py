@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster.boot import Directory, directory_boot, is_ldap_filter, scripts
+from ultracluster.boot import Directory, directory_boot, scripts
+from ultracluster.planning.nodes import is_ldap_filter
 
 SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:reader-AbCdEf"
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from support.boot_scripts import boots
 from support.clusterfile_data import bent
 from ultracluster import clusterfile
-from ultracluster.boot import RESERVED_USERS, USER_NAME, User, scripts, user_lists, users_boot
+from ultracluster.boot import User, scripts, user_lists, users_boot
+from ultracluster.planning.nodes import RESERVED_USERS, USER_NAME
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH1111111111111111111111111111111111111111111 ada@home"
 ADA = User(name="ada", uid=2001, ssh_keys=[KEY])

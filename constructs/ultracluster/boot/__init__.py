@@ -1,6 +1,5 @@
 """Everything a node runs at boot: shell scripts and the Python that packs them."""
 
-from ultracluster.boot import _paths
 from ultracluster.boot._boot_guard import boot_guard as boot_guard
 from ultracluster.boot._boot_script import BootScript as BootScript
 from ultracluster.boot._boot_script import boot_script as boot_script
@@ -11,12 +10,8 @@ from ultracluster.boot._breaker import breaker_limit as breaker_limit
 from ultracluster.boot._breaker import health_mode_parameter as health_mode_parameter
 from ultracluster.boot._breaker import replaced_path as replaced_path
 from ultracluster.boot._deep_check import deep_check as deep_check
-from ultracluster.boot._directory import CERTIFICATES as CERTIFICATES
-from ultracluster.boot._directory import DN as DN
-from ultracluster.boot._directory import LDAPS_URI as LDAPS_URI
 from ultracluster.boot._directory import Directory as Directory
 from ultracluster.boot._directory import directory_boot as directory_boot
-from ultracluster.boot._directory import is_ldap_filter as is_ldap_filter
 from ultracluster.boot._drain_block import drain_block_script as drain_block_script
 from ultracluster.boot._eks_boot import FSX_TAINT as FSX_TAINT
 from ultracluster.boot._eks_boot import GPU_TAINT as GPU_TAINT
@@ -52,11 +47,7 @@ from ultracluster.boot._jobs import jobs_boot as jobs_boot
 from ultracluster.boot._jobs import jobs_parameter as jobs_parameter
 from ultracluster.boot._lifecycle_script import CANARY_SCRIPT as CANARY_SCRIPT
 from ultracluster.boot._lifecycle_script import LIBRARY_SCRIPTS as LIBRARY_SCRIPTS
-from ultracluster.boot._lifecycle_script import ON_ERROR as ON_ERROR
-from ultracluster.boot._lifecycle_script import STAGES as STAGES
 from ultracluster.boot._lifecycle_script import NodeScript as NodeScript
-from ultracluster.boot._lifecycle_script import OnError as OnError
-from ultracluster.boot._lifecycle_script import Stage as Stage
 from ultracluster.boot._lifecycle_script import check_scripts as check_scripts
 from ultracluster.boot._lifecycle_script import read_script as read_script
 from ultracluster.boot._lifecycle_script import script_name as script_name
@@ -76,30 +67,23 @@ from ultracluster.boot._node_files import without_comments as without_comments
 from ultracluster.boot._node_logs import node_logs as node_logs
 from ultracluster.boot._node_repair import WAIT_MINUTES as WAIT_MINUTES
 from ultracluster.boot._node_repair import repair_overrides as repair_overrides
-from ultracluster.boot._paths import MOUNT_PATH as MOUNT_PATH
-from ultracluster.boot._paths import check_mount_path as check_mount_path
 from ultracluster.boot._platform_script import platform_script as platform_script
 from ultracluster.boot._scratch import SCRATCH_UNIT as SCRATCH_UNIT
 from ultracluster.boot._scratch import LocalScratch as LocalScratch
 from ultracluster.boot._scratch import NodeSetup as NodeSetup
 from ultracluster.boot._seed_home import IMAGE_HOMES as IMAGE_HOMES
 from ultracluster.boot._seed_home import seed_home_boot as seed_home_boot
-from ultracluster.boot._slurm_accounts import ACCOUNT as ACCOUNT
 from ultracluster.boot._slurm_accounts import LONGEST_SCRIPT_BYTES as LONGEST_SCRIPT_BYTES
-from ultracluster.boot._slurm_accounts import OPTION as OPTION
 from ultracluster.boot._slurm_accounts import SlurmAccount as SlurmAccount
 from ultracluster.boot._slurm_accounts import SlurmQos as SlurmQos
 from ultracluster.boot._slurm_accounts import SlurmUser as SlurmUser
 from ultracluster.boot._slurm_accounts import accounting_script as accounting_script
 from ultracluster.boot._slurm_accounts import check_accounts as check_accounts
 from ultracluster.boot._slurm_accounts import signalled_script as signalled_script
-from ultracluster.boot._slurm_boot import BUNDLE_URL as BUNDLE_URL
 from ultracluster.boot._slurm_boot import LUSTRE_EFA_UNIT as LUSTRE_EFA_UNIT
 from ultracluster.boot._slurm_boot import MOST_EFA_INTERFACES as MOST_EFA_INTERFACES
-from ultracluster.boot._slurm_boot import SHA256 as SHA256
 from ultracluster.boot._slurm_boot import EfaBundle as EfaBundle
 from ultracluster.boot._slurm_boot import LustreClient as LustreClient
-from ultracluster.boot._slurm_boot import LustreEfa as LustreEfa
 from ultracluster.boot._slurm_boot import exports_boot as exports_boot
 from ultracluster.boot._slurm_boot import mount_boot as mount_boot
 from ultracluster.boot._slurm_boot import slurm_boot as slurm_boot
@@ -107,14 +91,7 @@ from ultracluster.boot._software import SoftwareItem as SoftwareItem
 from ultracluster.boot._software import install_program as install_program
 from ultracluster.boot._software import software_script as software_script
 from ultracluster.boot._system_boot import system_boot as system_boot
-from ultracluster.boot._users import RESERVED_USERS as RESERVED_USERS
-from ultracluster.boot._users import SSH_KEY as SSH_KEY
-from ultracluster.boot._users import UIDS as UIDS
-from ultracluster.boot._users import USER_NAME as USER_NAME
 from ultracluster.boot._users import User as User
-from ultracluster.boot._users import check_user_name as check_user_name
 from ultracluster.boot._users import user_lists as user_lists
 from ultracluster.boot._users import users_boot as users_boot
 from ultracluster.boot._users import users_path as users_path
-
-paths = _paths

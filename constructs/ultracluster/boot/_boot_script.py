@@ -12,11 +12,10 @@ from ultracluster.boot._lifecycle_script import (
     MOST_SCRIPT_BYTES,
     OWN_SCRIPTS,
     NodeScript,
-    OnError,
 )
 from ultracluster.boot._mounts import Mount, check_mount_points
 from ultracluster.boot._node_files import NodeBoot, NodeFile, tar
-from ultracluster.boot._paths import MOUNT_PATH
+from ultracluster.planning.nodes import MOUNT_PATH, OnError
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 _PATH = r"(/[^/]+)+"

@@ -6,8 +6,8 @@ a node comes up without its home, and mounts it as soon as it is there.
 
 from ultracluster.boot._mounts import Mount, Volume
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT
-from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.planning.home import CONNECTIONS_PER_CLIENT
+from ultracluster.planning.nodes import MOUNT_PATH, check_mount_path
 from ultracluster.rules import Refusal
 
 # _netdev: after the network. nofail: the boot does not wait. x-systemd.automount: mounted by the first that looks, and

@@ -5,18 +5,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
 from ultracluster.catalogue.storage import s3
 from ultracluster.planning import check_fields
+from ultracluster.planning.nodes import ON_ERROR, STAGES, OnError, Stage
 from ultracluster.rules import Message, Refusal, shared
-
-#: Stages, in AWS's words: before slurmd starts, and after it has started.
-Stage = Literal["nodeBootstrapped", "nodeReady"]
-#: Effects of a script that fails, in AWS's words.
-OnError = Literal["TERMINATE", "STOP_SEQUENCE", "CONTINUE"]
-STAGES: tuple[str, ...] = get_args(Stage)
-ON_ERROR: tuple[str, ...] = get_args(OnError)
 
 # https://docs.aws.amazon.com/pcs/latest/APIReference/API_NodeLifecycleScript.html, API_ScriptSource.html and
 # API_NodeLifecycleStages.html; the size: https://docs.aws.amazon.com/pcs/latest/userguide/

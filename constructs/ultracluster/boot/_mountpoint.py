@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ultracluster.boot._mounts import Mount, Volume
-from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.planning import check_fields
+from ultracluster.planning.nodes import MOUNT_PATH, check_mount_path
 from ultracluster.rules import ARGUMENT, Refusal, error
 
 DRIVER = "s3.csi.aws.com"

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from ultracluster.boot._names import check_label
 from ultracluster.boot._node_files import mount_unit
-from ultracluster.boot._paths import MOUNT_PATH
 from ultracluster.planning import check_fields
+from ultracluster.planning.nodes import MOUNT_PATH
 from ultracluster.rules import Message, Refusal
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster.boot._node_files import PROGRAM, NodeFile, oneshot, program, shell, unit_file
-from ultracluster.boot._paths import MOUNT_PATH, check_mount_path
 from ultracluster.catalogue.ec2 import InstanceType
 from ultracluster.planning import check_fields
+from ultracluster.planning.nodes import MOUNT_PATH, check_mount_path
 from ultracluster.rules import Refusal
 
 #: File with the state of a node's scratch volume: `ok`, or `failed: REASON`. No file: the script has not ended yet.

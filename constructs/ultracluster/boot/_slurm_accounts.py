@@ -9,10 +9,6 @@ from ultracluster.boot import scripts
 from ultracluster.boot._node_files import without_comments
 from ultracluster.rules import ARGUMENT, Refusal, shared
 
-#: A name of an account or a QoS: Slurm keeps them in lower case.
-ACCOUNT = r"[a-z][a-z0-9_-]{0,39}"
-#: A value of an option of sacctmgr that needs no quotes in a shell.
-OPTION = re.compile(r"[\w.,:/=+-]{1,200}", re.ASCII)
 #: A document has 64 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html (read 2026-11-21); a quarter is for
 #: quotes and commas.
 LONGEST_SCRIPT_BYTES = 48 * 1024

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ultracluster.boot._mounts import Mount
 from ultracluster.boot._nfs_boot import NFS_CLIENT_UNIT, nfs_client_boot
@@ -19,23 +18,16 @@ from ultracluster.boot._node_files import (
     timer,
     unit_file,
 )
-from ultracluster.boot._paths import MOUNT, MOUNT_PATH
 from ultracluster.boot._scratch import SCRATCH_UNIT
 from ultracluster.catalogue.ec2 import InstanceType, interfaces
-from ultracluster.catalogue.storage import s3
 from ultracluster.planning import check_fields
+from ultracluster.planning.nodes import BUNDLE_URL, MOUNT, MOUNT_PATH, SHA256, LustreEfa
 from ultracluster.rules import ARGUMENT, Refusal, error, shared
 
 #: The unit that sets EFA up for Lustre: what `Mount.after` names for an EFA-enabled file system.
 LUSTRE_EFA_UNIT = "ultracluster-lustre-efa.service"
 _CHECK = "ultracluster-mount-check"
 _DRAIN_UNIT = "ultracluster-drain.service"
-#: Where a bundle may be: no character that systemd or a shell would read as its own.
-BUNDLE_URL = (
-    r"https://[A-Za-z0-9./_~:@?=&+-]{4,400}"
-    rf"|s3://{s3.BUCKET_NAME.pattern}/[A-Za-z0-9_+=-][A-Za-z0-9._/+=-]{{0,400}}"
-)
-SHA256 = r"[0-9a-f]{64}"
 # "For client instance types with more than 64 vCPU cores":
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html (read 2026-11-21)
 _MANY_VCPUS = 64
@@ -43,8 +35,6 @@ _MANY_VCPUS = 64
 MOST_EFA_INTERFACES = 99
 _BUNDLE = error("lustre-efa-bundle", "AWS's tool for Lustre over EFA comes from an address with a checksum.")
 _INTERFACES = shared("lustre-efa-interfaces")
-#: What a node does where EFA cannot be set up.
-LustreEfa = Literal["preferred", "required"]
 _MODULE_OPTIONS = "options ptlrpc ptlrpcd_per_cpt_max=32\noptions ksocklnd credits=2560\n"
 
 

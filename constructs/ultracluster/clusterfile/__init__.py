@@ -23,7 +23,6 @@ with uncollected():
     from ultracluster.clusterfile._loading import merged as merged
     from ultracluster.clusterfile._loading import rules as rules
     from ultracluster.clusterfile._loading import variant as variant
-    from ultracluster.clusterfile._lustre import lustre_client as lustre_client
     from ultracluster.clusterfile._node_group import NodeGroup as NodeGroup
     from ultracluster.clusterfile._orchestrators import orchestrators as orchestrators
     from ultracluster.clusterfile._perimeter import perimeter_members as perimeter_members
@@ -49,6 +48,7 @@ with uncollected():
 
 if TYPE_CHECKING:
     from ultracluster.clusterfile._json_schema import schema as schema
+    from ultracluster.clusterfile._lustre import lustre_client as lustre_client
     from ultracluster.clusterfile.descriptions._description import Description as Description
     from ultracluster.clusterfile.descriptions._orchestrator import orchestrator_texts as orchestrator_texts
     from ultracluster.clusterfile.descriptions._parts import describe as describe
@@ -63,9 +63,10 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile.rules._support import BLOCK_NOT_YET_SOLD as BLOCK_NOT_YET_SOLD
 
 keys = _keys
-# Rules and descriptions, with the names that others use.
+# Names of modules that few importers need.
 _MODULES = {
     "_json_schema": ("schema",),
+    "_lustre": ("lustre_client",),
     "descriptions._description": ("Description",),
     "descriptions._orchestrator": ("orchestrator_texts",),
     "descriptions._parts": ("describe",),

@@ -1,21 +1,19 @@
 """The cluster file, with what follows from its keys."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from ipaddress import IPv4Network
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 
-from ultracluster.boot import LustreClient, User
 from ultracluster.catalogue.ec2 import Architecture, InstanceType
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile import _slurm_plan
 from ultracluster.clusterfile._compute_stacks import ComputeStack, compute_stacks
-from ultracluster.clusterfile._lustre import lustre_client, lustre_plan
+from ultracluster.clusterfile._expected_nodes import expected_nodes
 from ultracluster.clusterfile._needs import grafana_kind, home_size, second_zone, training_addresses
-from ultracluster.clusterfile._node_group import Catalogue, NodeGroup, built, expected_nodes, node_groups
+from ultracluster.clusterfile._node_group import Catalogue, NodeGroup, built, node_groups, with_gpudirect
 from ultracluster.clusterfile._orchestrators import OrchestratorTraits, traits_of
 from ultracluster.clusterfile._problems import Problem
 from ultracluster.clusterfile._slurm_plan import QueuePlan
@@ -32,9 +30,12 @@ from ultracluster.clusterfile.sections._slurm import Slurm
 from ultracluster.clusterfile.sections._storage import Storage
 from ultracluster.planning.capacity import BuiltImage
 from ultracluster.planning.home import OpenZfsSize
-from ultracluster.planning.lustre import LustrePlan, LustreSpec
 from ultracluster.planning.network import SubnetPlan, plan_subnets, plan_zone_subnets
 from ultracluster.planning.workload import series_limit
+
+if TYPE_CHECKING:
+    from ultracluster.boot import LustreClient, User
+    from ultracluster.planning.lustre import LustrePlan, LustreSpec
 
 
 class ClusterFile(Section):
@@ -119,11 +120,7 @@ class ClusterFile(Section):
                 name, section, zone=self.zone, catalogue=self.catalogue, traits=self.traits, image=self.image
             )
         )
-        if "lustre-gpudirect" not in self.accept:
-            return groups
-        return tuple(
-            replace(group, instance_type=replace(group.instance_type, gpudirect_storage=True)) for group in groups
-        )
+        return with_gpudirect(groups) if "lustre-gpudirect" in self.accept else groups
 
     @property
     def traits(self) -> OrchestratorTraits:
@@ -163,8 +160,7 @@ class ClusterFile(Section):
     @cached_property
     def compute_stacks(self) -> tuple[ComputeStack, ...]:
         """Stacks of the node groups, in their order."""
-        split = self.traits.own_instances
-        return compute_stacks(self.name, self.node_groups, self.nodes, self.queues, split=split)
+        return compute_stacks(self.name, self.node_groups, self.nodes, self.queues, split=self.traits.own_instances)
 
     @property
     def slurm_settings(self) -> dict[str, str]:
@@ -178,14 +174,18 @@ class ClusterFile(Section):
         return self.observability.on and _slurm_plan.may_show_metrics(self.slurm) if metrics is None else metrics
 
     @property
-    def users(self) -> tuple[User, ...]:
+    def users(self) -> "tuple[User, ...]":
         """Users of all nodes."""
+        from ultracluster.boot import User
+
         return tuple(User(name=name, uid=user.uid, ssh_keys=user.ssh_keys) for name, user in self.slurm.users.items())
 
     @property
     def accounting_script(self) -> str | None:
         """Script that creates accounts, QoS and users of Slurm on a login node, or None if the file has none."""
-        return _slurm_plan.accounting_script(self.slurm)
+        from ultracluster.clusterfile._slurm_accounting import accounting_script
+
+        return accounting_script(self.slurm)
 
     @property
     def instances(self) -> int:
@@ -221,13 +221,15 @@ class ClusterFile(Section):
         return tuple(sorted(zones - {self.zone}))
 
     @cached_property
-    def lustre_plan(self) -> LustrePlan | None:
+    def lustre_plan(self) -> "LustrePlan | None":
         """New file system and the reasons for its shape, or None."""
+        from ultracluster.clusterfile._lustre import lustre_plan
+
         lustre = self.storage.lustre
         return None if lustre is None else lustre_plan(lustre, zone=self.zone, accept=self.accept)
 
     @property
-    def lustre_spec(self) -> LustreSpec | None:
+    def lustre_spec(self) -> "LustreSpec | None":
         """New file system, or None."""
         return self.lustre_plan.spec if self.lustre_plan else None
 
@@ -244,17 +246,18 @@ class ClusterFile(Section):
         return self.lustre_spec.efa if self.lustre_spec else bool(lustre and lustre.existing and lustre.existing.efa)
 
     @cached_property
-    def lustre_client(self) -> LustreClient:
+    def lustre_client(self) -> "LustreClient":
         """Configuration of the nodes that mount a file system with EFA."""
-        return lustre_client(self.storage.lustre, self.efa_clients) if self.storage.lustre else LustreClient()
+        from ultracluster.clusterfile._lustre import lustre_client
+
+        return lustre_client(self.storage.lustre, self.efa_clients if self.storage.lustre else ())
 
     @property
     def efa_clients(self) -> list[tuple[InstanceType, int]]:
         """Types and number of the nodes in the zone of the file system, those beside the node groups included."""
         clients = [(group.instance_type, group.count) for group in self.node_groups if group.zone == self.lustre_zone]
-        if self.control_plane_zone == self.lustre_zone:
-            clients.append((self.service_type, self.service_count))
-        return clients
+        near = self.control_plane_zone == self.lustre_zone
+        return [*clients, (self.service_type, self.service_count)] if near else clients
 
     @cached_property
     def home_size(self) -> OpenZfsSize | None:
@@ -262,8 +265,7 @@ class ClusterFile(Section):
         home, region = self.storage.home, None if "home-region" in self.accept else self.region
         if home is None or home.type != "openzfs" or home.existing is not None:
             return None
-        new = "home-throughput" in self.accept
-        return home_size(home, region=region, clients=self.instances, any_throughput=new)
+        return home_size(home, region=region, clients=self.instances, any_throughput="home-throughput" in self.accept)
 
     @property
     def grafana(self) -> str:
@@ -273,8 +275,7 @@ class ClusterFile(Section):
     @property
     def series_limit(self) -> int:
         """Limit of active series of a new Prometheus workspace."""
-        observability = self.observability
-        return observability.series_limit or series_limit(observability.profile, self.instances)
+        return self.observability.series_limit or series_limit(self.observability.profile, self.instances)
 
     @cached_property
     def addresses(self) -> int:
@@ -295,6 +296,5 @@ class ClusterFile(Section):
     @cached_property
     def zone_subnets(self) -> dict[str, IPv4Network]:
         """Ranges of the subnets of a new VPC in other zones, by zone."""
-        plan = self.subnets
-        taken = (plan.training, plan.public, plan.services)
+        taken = (self.subnets.training, self.subnets.public, self.subnets.services)
         return plan_zone_subnets(self.network.cidr, self.other_zones, self.network.subnets, taken)[0]

@@ -117,8 +117,10 @@ def most_interfaces(client: LustreClient, nodes: Iterable[tuple[InstanceType, in
     return max(1, lustre_quotas.EFA_CONNECTIONS // max(1, efa_nodes(client, nodes)))
 
 
-def lustre_client(lustre: Lustre, nodes: Iterable[tuple[InstanceType, int]]) -> LustreClient:
+def lustre_client(lustre: Lustre | None, nodes: Iterable[tuple[InstanceType, int]]) -> LustreClient:
     """Return the client of a section, with as many interfaces for each node as a file system has connections for."""
+    if lustre is None:
+        return LustreClient()
     near, client = list(nodes), requested_client(lustre)
     if client.efa_interfaces is not None or efa_connections(client, near) <= lustre_quotas.EFA_CONNECTIONS:
         return client

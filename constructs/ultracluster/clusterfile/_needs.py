@@ -1,7 +1,7 @@
 """Addresses, zones, home size and Grafana that a cluster file needs."""
 
 from collections.abc import Container, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ultracluster.catalogue.ec2 import InstanceType, addresses, interfaces
 from ultracluster.catalogue.monitoring import MANAGED_GRAFANA_REGIONS, NEW_GRAFANA_REGIONS
@@ -11,7 +11,9 @@ from ultracluster.clusterfile.sections._home import Home
 from ultracluster.clusterfile.sections._observability import Grafana
 from ultracluster.planning.home import CAPACITY_GIB as OPENZFS_CAPACITY_GIB
 from ultracluster.planning.home import OpenZfsSize, size_openzfs
-from ultracluster.planning.lustre import LustreSpec
+
+if TYPE_CHECKING:
+    from ultracluster.planning.lustre import LustreSpec
 
 # For the interfaces of the Slurm controller, or the 2 to 4 of EKS, and for other services in the subnet.
 _SERVICE_ADDRESSES = 8
@@ -37,7 +39,7 @@ def training_addresses(
     *,
     service: int,
     service_type: InstanceType,
-    lustre: LustreSpec | None,
+    lustre: "LustreSpec | None",
     pods: int = 0,
 ) -> TrainingAddresses:
     """Return the addresses that a cluster takes from its training subnet, with room to grow.

@@ -1,10 +1,9 @@
 """Node groups and instance types of a cluster file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ultracluster.boot import GPU_TAINT, Effect, Taint
 from ultracluster.catalogue.ec2 import (
     INSTANCE_TYPES,
     Architecture,
@@ -28,15 +27,16 @@ from ultracluster.planning.capacity import (
     BuiltImage,
     Capacity,
     Image,
-    InterruptibleReservation,
     NamedGroup,
     PlacementOption,
     Strategy,
     UltraServerBlock,
     placement,
     static_nodes,
-    waits_for_command,
 )
+
+if TYPE_CHECKING:
+    from ultracluster.boot import Effect, Taint
 
 # Of a reservation's id, so that the node group of a Capacity Block keeps its name if others are removed.
 _SUFFIX_LENGTH = 6
@@ -174,9 +174,11 @@ class NodeGroup:
         return self.ultraserver.gpus if self.ultraserver else self.instance_type.nvlink_domain
 
     @property
-    def kubernetes_taints(self) -> tuple[Taint, ...]:
+    def kubernetes_taints(self) -> "tuple[Taint, ...]":
         """Taints of its nodes in Kubernetes: that of GPUs, and those of the file."""
-        taints = [Taint(key=key, effect=cast(Effect, effect)) for key, effect in sorted(self.taints.items())]
+        from ultracluster.boot import GPU_TAINT, Taint
+
+        taints = [Taint(key=key, effect=cast("Effect", effect)) for key, effect in sorted(self.taints.items())]
         return (*((GPU_TAINT,) if self.gpus and self.gpu_taint else ()), *taints)
 
     @property
@@ -254,26 +256,14 @@ def built(
     return dict(sorted(result.items()))
 
 
-def expected_nodes(groups: Sequence[NodeGroup], traits: OrchestratorTraits, service_count: int) -> dict[str, int]:
-    """Return the number of nodes that always run while there is capacity, by node group, `login` or `system`."""
-    always = {group.name: _always(group, traits) for group in groups}
-    always[traits.service_nodes] = service_count
-    always["controller"] = traits.control_nodes
-    return {name: count for name, count in always.items() if count}
-
-
-def _always(group: NodeGroup, traits: OrchestratorTraits) -> int:
-    if traits.powers_nodes_off:
-        return group.minimum
-    # EC2 may reclaim an interruptible reservation, and a command may start nodes at any time.
-    if group.elastic or isinstance(group.capacity, InterruptibleReservation) or waits_for_command(group.capacity):
-        return 0
-    return group.count
-
-
 def _with_canary(group: NodeGroup) -> tuple[NodeGroup, NodeGroup]:
     canary = replace(group, name=f"{group.name}{CANARY}", count=1, minimum=1, spare=0, canary=True)
     return canary, replace(group, count=group.count - 1, minimum=max(group.minimum - 1, 0))
+
+
+def with_gpudirect(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
+    """Return node groups whose types have GPUDirect Storage, as the file accepts."""
+    return tuple(replace(group, instance_type=replace(group.instance_type, gpudirect_storage=True)) for group in groups)
 
 
 def _share(number: int, parts: int, index: int) -> int:

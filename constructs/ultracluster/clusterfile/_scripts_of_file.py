@@ -2,22 +2,26 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ultracluster.boot import NodeScript, read_script, script_name
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.rules import Message, Refusal
+
+if TYPE_CHECKING:
+    from ultracluster.boot import NodeScript
 
 # `limited_script` adds less than this to a script that may terminate nodes.
 _SPARE = 6144
 
 
-def node_script(script: Script) -> NodeScript:
+def node_script(script: Script) -> "NodeScript":
     """Return a script of a node.
 
     Raises:
         Refusal: If AWS PCS would not accept it, its file cannot be read, or it has no checksum.
     """
+    from ultracluster.boot import NodeScript, read_script, script_name
+
     content = None if script.file is None else read_script(script.file, spare=_SPARE)
     if isinstance(content, Message):
         raise Refusal("", [content])

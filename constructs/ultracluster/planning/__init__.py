@@ -36,7 +36,7 @@ from ultracluster.planning._types import checked_except as checked_except
 from ultracluster.planning._types import shown as shown
 from ultracluster.planning._types import type_errors as type_errors
 
-_PACKAGES = ("capacity", "home", "lustre", "network", "s3", "slurm", "workload")
+_PACKAGES = ("capacity", "home", "lustre", "network", "nodes", "s3", "slurm", "workload")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -7,9 +7,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_pcs as l1
 from constructs import Construct, IConstruct
 
-from ultracluster.boot import STAGES, NodeScript
+from ultracluster.boot import NodeScript
 from ultracluster.compute import ScriptReads
 from ultracluster.planning import checked, once, stack_of
+from ultracluster.planning.nodes import STAGES
 from ultracluster.slurm._interfaces import IPcsCluster
 
 

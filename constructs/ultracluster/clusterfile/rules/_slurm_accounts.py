@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from ultracluster.boot import LONGEST_SCRIPT_BYTES, User, check_accounts
 from ultracluster.clusterfile._problems import Path, Problem
+from ultracluster.clusterfile._slurm_accounting import accounting_script, accounts
 from ultracluster.clusterfile._slurm_enforcement import enforces_associations, unenforced
-from ultracluster.clusterfile._slurm_plan import accounting_script, accounts, cluster_settings
+from ultracluster.clusterfile._slurm_plan import cluster_settings
 from ultracluster.clusterfile.rules._rule import error, listed, shared
 from ultracluster.clusterfile.sections._slurm import Slurm
 

@@ -8,7 +8,6 @@ from typing import Annotated, get_args
 
 from pydantic import Field
 
-from ultracluster.boot import check_mount_path, paths
 from ultracluster.catalogue.ec2 import REGIONS, REPORTED, ZONE_ID, region_of_zone
 from ultracluster.catalogue.ec2 import Architecture as ArchitectureWord
 from ultracluster.catalogue.schedulers import pcs
@@ -18,6 +17,7 @@ from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._word import Word
 from ultracluster.planning import EMAIL
+from ultracluster.planning.nodes import MOUNT, check_mount_path
 
 Size = Annotated[q.Size, w.quantity(q.Size)]
 Duration = Annotated[q.Duration, w.quantity(q.Duration)]
@@ -169,7 +169,7 @@ def architecture(value: object) -> str:
 def mount_path(example: str, *, home: bool = False) -> Word:
     """Create the word of the directory where nodes mount a file system."""
     return w.checked(
-        partial(check_mount_path, example=example, home=home), f"a directory, such as {example}", paths.MOUNT, example
+        partial(check_mount_path, example=example, home=home), f"a directory, such as {example}", MOUNT, example
     )
 
 

@@ -1,15 +1,17 @@
 """The section `slurm.directory`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field
 
-from ultracluster.boot import CERTIFICATES, DN, LDAPS_URI, is_ldap_filter
-from ultracluster.boot import Directory as NodeDirectory
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
+from ultracluster.planning.nodes import CERTIFICATES, DN, LDAPS_URI, is_ldap_filter
+
+if TYPE_CHECKING:
+    from ultracluster.boot import Directory as NodeDirectory
 
 _SERVER = "an address that begins with ldaps://, as passwords are sent over TLS only"
 Server = Annotated[str, w.pattern(LDAPS_URI, _SERVER, "ldaps://ldap.example.com")]
@@ -75,8 +77,10 @@ class Directories(Section):
         return section
 
     @property
-    def for_nodes(self) -> NodeDirectory:
+    def for_nodes(self) -> "NodeDirectory":
         """The directory as nodes configure it."""
+        from ultracluster.boot import Directory as NodeDirectory
+
         section = self.one
         return NodeDirectory(
             kind="managed-ad" if self.managed_ad else "ldap",

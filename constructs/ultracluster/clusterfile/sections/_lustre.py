@@ -4,7 +4,6 @@ from typing import Annotated, get_args
 
 from pydantic import Field
 
-from ultracluster.boot import BUNDLE_URL, SHA256, LustreEfa, paths
 from ultracluster.catalogue.storage import lustre as facts
 from ultracluster.catalogue.storage import lustre_intelligent_tiering, repositories
 from ultracluster.clusterfile import _quantities as q
@@ -20,11 +19,12 @@ from ultracluster.planning.lustre import (
     bucket_problems,
     check_schedule,
 )
+from ultracluster.planning.nodes import BUNDLE_URL, MOUNT, SHA256, LustreEfa
 
 # USER_PROVISIONED is what a size means.
 _READ_CACHES = tuple(mode for mode in lustre_intelligent_tiering.READ_CACHE_MODES if mode != "USER_PROVISIONED")
 # Every path of a mount, and the whole file system.
-_LINK_PATH = f"{paths.MOUNT.pattern}|/"
+_LINK_PATH = f"{MOUNT.pattern}|/"
 
 
 def _read_cache(value: object) -> q.Size | str:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracluster.boot import ON_ERROR, STAGES, OnError, Stage
 from ultracluster.clusterfile.sections import _common as t
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._section import Section
+from ultracluster.planning.nodes import ON_ERROR, STAGES, OnError, Stage
 
 _ANY = r"^.+$"
 ScriptName = Annotated[str, w.parsed(lambda value: w.text(value, "the name of a script"), _ANY, "EDR agent")]

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracluster.boot import RESERVED_USERS
 from ultracluster.catalogue.schedulers import pcs
 from ultracluster.clusterfile._quantities import Duration
 from ultracluster.clusterfile.sections import _common as t
@@ -16,6 +15,7 @@ from ultracluster.clusterfile.sections._image import Image
 from ultracluster.clusterfile.sections._nodes import InstanceTypeName, NodeGroupName
 from ultracluster.clusterfile.sections._scripts import Script
 from ultracluster.clusterfile.sections._section import Section, optional
+from ultracluster.planning.nodes import RESERVED_USERS
 
 Replacements = Annotated[int, w.whole(1, 1000, example=2)]
 

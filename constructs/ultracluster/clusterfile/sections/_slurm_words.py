@@ -5,12 +5,12 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from ultracluster.boot import ACCOUNT, OPTION, SSH_KEY, UIDS, USER_NAME, check_user_name
 from ultracluster.catalogue.schedulers import GRES_ATTRIBUTES, pcs
 from ultracluster.clusterfile._problems import shown
 from ultracluster.clusterfile.sections import _word as w
 from ultracluster.clusterfile.sections._common import OneLine, SettingName, cidr, one_line
 from ultracluster.clusterfile.sections._word import Word
+from ultracluster.planning.nodes import ACCOUNT, OPTION, SSH_KEY, UIDS, USER_NAME, check_user_name
 
 #: What Slurm does with jobs of a queue when one of a higher priority needs their nodes. The other words of Slurm leave
 #: the GPUs' memory full.

@@ -3,8 +3,9 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.boot import LUSTRE_EFA_UNIT, MOUNT_PATH, Mount, Volume, check_mount_path
+from ultracluster.boot import LUSTRE_EFA_UNIT, Mount, Volume
 from ultracluster.network import allow_all_between
+from ultracluster.planning.nodes import MOUNT_PATH, check_mount_path
 from ultracluster.rules import Refusal
 from ultracluster.storage._shared_file_system import SharedFileSystem
 from ultracluster.storage.lustre._metrics import LustreMetrics
