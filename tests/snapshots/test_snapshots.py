@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -14,6 +15,7 @@ from aws_cdk import aws_sqs as sqs
 from cdk_rehearsal import snapshots
 from cdk_rehearsal.snapshots import _session as session
 from support.projects import QUICK_START
+from support.training import warm_python
 
 TEST = """
 from pathlib import Path
@@ -34,8 +36,8 @@ def test_other():
 class Project:
     """A project with tests, and its pytest."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder, self.python = folder, python
         self.snapshots = folder / "tests" / "snapshots"
         (folder / "tests").mkdir()
         (folder / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
@@ -45,7 +47,7 @@ class Project:
 
     def pytest(self, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", *QUICK_START, "--color=no", *arguments],
+            [self.python, "-m", "pytest", *QUICK_START, "--color=no", *arguments],
             cwd=self.folder,
             env={**os.environ, "COLUMNS": "200"},
             capture_output=True,
@@ -54,9 +56,16 @@ class Project:
         return done.returncode, done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Python that has imported pytest, a third of the time of a run of one test."""
+    with warm_python(tmp_path_factory.mktemp("python"), "import pytest", Path(sys.executable)) as program:
+        yield program
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+def project(tmp_path: Path, python: Path) -> Project:
+    return Project(tmp_path, python)
 
 
 @pytest.fixture

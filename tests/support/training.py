@@ -3,6 +3,7 @@
 import os
 import secrets
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +50,7 @@ def warm_python(directory: Path, statements: str, python: Path = BIN / "python",
         A program with the arguments of Python: it runs in a copy of that process.
     """
     client, address = directory / "python", f"ultracluster-tests-python-{secrets.token_hex(8)}"
-    client.write_text(_CLIENT.format(python=BIN / "python", directory=str(ROOT / "tests/support"), address=address))
+    client.write_text(_CLIENT.format(python=sys.executable, directory=str(ROOT / "tests/support"), address=address))
     client.chmod(0o755)
     command = [str(python), "-W", "ignore", f"{ROOT}/tests/support/warm_python.py", address, statements]
     environment = {**ENVIRONMENT, **variables, "HOME": str(directory), "PATH": f"{BIN}:{os.environ['PATH']}"}
