@@ -6,13 +6,15 @@ import shutil
 import subprocess
 import time
 import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from support.nccl_output import ras_document
 from support.node_boot import SLURM, Node
-from support.ports import free_ports
+from support.ports import free_ports, listens_at
 from support.waiting import wait_until
 from ultracluster.boot import scripts
 from ultracluster.catalogue.monitoring import nvlink5_words
@@ -31,6 +33,7 @@ nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 08 egress non-
 NVLINK5 = dict(zip(("--nvlink-xids", "--nvlink-harmless"), nvlink5_words(), strict=True))
 # Debian's name, and upstream's.
 NODE_EXPORTER = shutil.which("prometheus-node-exporter") or "node_exporter"
+Written = Callable[..., list[str]]
 ARGUMENTS = ("--gpus", "8", "--efa", "4", "--counters", " ".join(EFA_COUNTERS), "--name", "train-1")
 
 
@@ -43,6 +46,44 @@ def node(tmp_path: Path) -> Node:
             created.file(path, f"{1000 * device + number}\n")
     created.file("/proc/stat", "cpu  1234567 0 4567 99999999 12 0 34 0 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
     return created
+
+
+@contextmanager
+def node_exporter(*flags: str) -> Iterator[Callable[[], str]]:
+    """A node_exporter that runs: a function that reads its page."""
+    (port,) = free_ports(1)
+    process = subprocess.Popen(
+        [NODE_EXPORTER, *flags, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL
+    )
+
+    def page() -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=180) as answer:
+            return str(answer.read().decode())
+
+    def listens() -> bool:
+        assert process.poll() is None
+        return listens_at(port)
+
+    try:
+        wait_until("node_exporter listens", listens, every=0.05)
+        yield page
+    finally:
+        process.terminate()
+        process.wait(timeout=180)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """A function that returns the page of a node_exporter with a text in its directory."""
+    file = tmp_path_factory.mktemp("exported") / "node.prom"
+    flags = ("--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={file.parent}")
+    with node_exporter(*flags) as page:
+
+        def read(text: str) -> str:
+            file.write_text(text)
+            return page()
+
+        yield read
 
 
 def samples(node: Node, *arguments: str) -> dict[str, float]:
@@ -182,18 +223,23 @@ def of_job(node: Node, job: str, text: str, name: str = "train.prom") -> Path:
     return node.file(f"{JOBS}/{job}/{name}", text)
 
 
-def written(node: Node, prefix: str | tuple[str, ...] = "train_") -> list[str]:
-    assert node.run("node-metrics", *ARGUMENTS).returncode == 0
-    text = node.read(f"{OUT}/ultracluster_node.prom")
-    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
-    assert "error while linting" not in done.stdout + done.stderr
-    return [line for line in text.splitlines() if line.startswith(prefix)]
+@pytest.fixture
+def written(node: Node, exported: Callable[[str], str]) -> Written:
+    """The samples with a prefix that the script writes, if node_exporter takes the whole file."""
+
+    def run(prefix: str | tuple[str, ...] = "train_") -> list[str]:
+        assert node.run("node-metrics", *ARGUMENTS).returncode == 0
+        text = node.read(f"{OUT}/ultracluster_node.prom")
+        assert "node_textfile_scrape_error 0" in exported(text).splitlines()
+        return [line for line in text.splitlines() if line.startswith(prefix)]
+
+    return run
 
 
-def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node) -> None:
+def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node, written: Written) -> None:
     of_job(node, "7", '# TYPE train_step gauge\ntrain_step{job_id="8"} 12\ntrain_loss NaN\n')
     of_job(node, "8", 'train_step 3\ntrain_lost_seconds_total{cause="startup",x="y"} 4.5e+2\n')
-    assert written(node) == [
+    assert written() == [
         'train_step{job_id="7"} 12',
         'train_step{job_id="8"} 3',
         'train_loss{job_id="7"} NaN',
@@ -201,12 +247,12 @@ def test_what_a_job_writes_gets_the_id_of_its_directory(node: Node) -> None:
     ]
 
 
-def test_a_line_without_an_end_takes_none_of_the_next_file(node: Node) -> None:
+def test_a_line_without_an_end_takes_none_of_the_next_file(node: Node, written: Written) -> None:
     of_job(node, "7", "train_step 1", "a.prom")
     of_job(node, "7", "train_loss 2\n", "b.prom")
     of_job(node, "7", "train_lr 3", "c.prom")
     of_job(node, "8", "train_lr 4", "a.prom")
-    assert written(node) == [
+    assert written() == [
         'train_step{job_id="7"} 1',
         'train_loss{job_id="7"} 2',
         'train_lr{job_id="7"} 3',
@@ -214,21 +260,21 @@ def test_a_line_without_an_end_takes_none_of_the_next_file(node: Node) -> None:
     ]
 
 
-def test_the_metrics_of_a_server_get_the_id_of_its_job(node: Node) -> None:
+def test_the_metrics_of_a_server_get_the_id_of_its_job(node: Node, written: Written) -> None:
     text = (
         'vllm:num_requests_running{engine="0",model_name="meta-llama/Llama-3.1-8B"} 4.0\n'
         'vllm:time_to_first_token_seconds_bucket{engine="0",le="+Inf",model_name="m"} 1.2e+06\n'
         'other:num_requests_running{model_name="m"} 1\n'
     )
     of_job(node, "7", text, "serving.prom")
-    assert written(node, "vllm:") == [
+    assert written("vllm:") == [
         'vllm:num_requests_running{job_id="7",engine="0",model_name="meta-llama/Llama-3.1-8B"} 4.0',
         'vllm:time_to_first_token_seconds_bucket{job_id="7",engine="0",le="+Inf",model_name="m"} 1.2e+06',
     ]
-    assert written(node, "other") == []
+    assert written("other") == []
 
 
-def test_the_inspectors_files_have_their_real_names(node: Node) -> None:
+def test_the_inspectors_files_have_their_real_names(node: Node, written: Written) -> None:
     # https://github.com/NVIDIA/nccl, plugins/profiler/inspector/inspector_prom.cc (read 2026-11-22)
     for gpu in range(2):
         labels = (
@@ -236,7 +282,7 @@ def test_the_inspectors_files_have_their_real_names(node: Node) -> None:
             'collective="AllReduce",message_size="1-2GB",algo_proto="RING_SIMPLE"'
         )
         of_job(node, "7", f"nccl_bus_bandwidth_gbs{{{labels}}} 395.25\n", f"nccl_inspector_metrics_GPU-{gpu}.prom")
-    lines = written(node, "nccl_")
+    lines = written("nccl_")
     assert [line.count("job_id=") for line in lines] == [1, 1]
     assert all('gpu="GPU' in line and 'version="v5.1"' in line for line in lines)
 
@@ -260,34 +306,34 @@ def test_the_inspectors_files_have_their_real_names(node: Node) -> None:
         "train_step{" + ",".join(f'l{number}="1"' for number in range(31)) + "} 1",
     ],
 )
-def test_a_line_that_is_no_sample_of_the_contract_is_dropped(node: Node, line: str) -> None:
+def test_a_line_that_is_no_sample_of_the_contract_is_dropped(node: Node, written: Written, line: str) -> None:
     of_job(node, "7", f"{line}\ntrain_mfu_ratio 0.4\n")
-    assert written(node) == ['train_mfu_ratio{job_id="7"} 0.4']
+    assert written() == ['train_mfu_ratio{job_id="7"} 0.4']
 
 
-def test_a_job_cannot_write_twice_or_without_end_or_through_a_link(node: Node) -> None:
+def test_a_job_cannot_write_twice_or_without_end_or_through_a_link(node: Node, written: Written) -> None:
     series = "".join(f'nccl_bus_bandwidth_gbs{{gpu="GPU{number}"}} 1\n' for number in range(2500))
     path = of_job(node, "7", "train_step 1\ntrain_step 2\n" + series)
     secret = node.file("/root/secret", "train_loss 42\n")
     (path.parent / "link.prom").symlink_to(secret)
     os.mkfifo(path.parent / "pipe.prom")
-    first, *others = written(node, ("train_", "nccl_"))
+    first, *others = written(("train_", "nccl_"))
     assert first == 'train_step{job_id="7"} 1'
     assert (len(others), {line.partition("_")[0] for line in others}) == (1999, {"nccl"})
 
 
-def test_no_two_samples_differ_in_the_order_of_labels_or_in_empty_ones(node: Node) -> None:
+def test_no_two_samples_differ_in_the_order_of_labels_or_in_empty_ones(node: Node, written: Written) -> None:
     # Of samples with the same name and labels, node_exporter keeps the first alone.
     lines = ('nccl_x{b="2",a="1"} 1', 'nccl_x{a="1",b="2"} 2', 'nccl_x{a="1",b="2",c=""} 3', "nccl_x{} 4", "nccl_x 5")
     path = of_job(node, "7", "\n".join(lines) + "\n")
     path.write_bytes(path.read_bytes() + b'nccl_x{a="\xff"} 6\n')
-    assert written(node, "nccl_") == ['nccl_x{job_id="7",a="1",b="2"} 1', 'nccl_x{job_id="7"} 4']
+    assert written("nccl_") == ['nccl_x{job_id="7",a="1",b="2"} 1', 'nccl_x{job_id="7"} 4']
 
 
-def test_directories_of_jobs_that_have_ended_are_deleted(node: Node) -> None:
+def test_directories_of_jobs_that_have_ended_are_deleted(node: Node, written: Written) -> None:
     of_job(node, "7", "train_step 1\n")
     node.file(f"{JOBS}/6/train.prom", "train_step 1\n")
-    assert written(node) == ['train_step{job_id="7"} 1']
+    assert written() == ['train_step{job_id="7"} 1']
     assert {path.name for path in (node.root / JOBS.removeprefix("/")).iterdir()} == {"7"}
 
 
@@ -585,27 +631,9 @@ def test_a_real_node_exporter_serves_what_the_job_and_the_mounts_wrote(node: Nod
     for mount, written in {"ffff8881": 5, "ffff9990": 7}.items():
         lustre(node, mount, written)
     assert node.run("node-metrics", *ARGUMENTS).returncode == 0
-    (port,) = free_ports(1)
     flags = node_exporter_flags(Profile.STANDARD, textfiles=str(node.root / OUT.removeprefix("/")))
-    flags = tuple(f"--web.listen-address=127.0.0.1:{port}" if "listen" in flag else flag for flag in flags)
-    exporter = subprocess.Popen([NODE_EXPORTER, *flags], stderr=subprocess.DEVNULL)
-    pages: list[str] = []
-
-    def answers() -> bool:
-        assert exporter.poll() is None
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=180) as answer:
-                pages.append(answer.read().decode())
-        except OSError:
-            return False
-        return True
-
-    try:
-        wait_until("node_exporter answers", answers, every=0.1)
-    finally:
-        exporter.terminate()
-        exporter.wait(timeout=180)
-    lines = pages[0].splitlines()
+    with node_exporter(*(flag for flag in flags if "listen" not in flag)) as page:
+        lines = page().splitlines()
     assert 'train_step{job_id="7"} 1' in lines
     assert "# TYPE train_lost_seconds_total counter" in lines
     assert "node_textfile_scrape_error 0" in lines
