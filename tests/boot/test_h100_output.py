@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT, h100
+from support.node_boot import PROGRAMS
 from support.node_boot.gpu_node import GpuNode
 from ultracluster.catalogue.ec2 import instance_type
 
@@ -41,7 +42,7 @@ def test_an_xid_of_the_list_fails(node: GpuNode) -> None:
 
 
 def test_an_unknown_field_is_named_as_the_stand_in_does() -> None:
-    stand_in = (ROOT / "tests/support/node_boot/stand-in").read_text()
+    stand_in = (PROGRAMS / "nvidia-smi").read_text()
     assert h100.text("not-a-field").strip().replace("no_such_field", "fabric.state") in stand_in
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from support import local_disks
 from support.cloud_config_schema import SCHEMA
-from support.node_boot import AWS_TOOL, STAND_IN, Node
+from support.node_boot import AWS_TOOL, PROGRAMS, STAND_IN, Node
 from support.node_boot.gpu_node import GpuNode
 from ultracluster import __file__ as library
 from ultracluster import compute
@@ -74,7 +74,7 @@ def test_scripts_pass_shellcheck() -> None:
     shellcheck = shutil.which("shellcheck", path=path) or shutil.which("shellcheck")
     assert shellcheck, "shellcheck is missing: install the group dev"
     pods = sorted((Path(library).parent / "workloads/kubernetes").glob("*.sh"))
-    files = [*SCRIPTS, *pods, STAND_IN, STAND_IN.with_name("aws"), AWS_TOOL, local_disks.STAND_IN]
+    files = [*SCRIPTS, *pods, STAND_IN, *PROGRAMS.iterdir(), STAND_IN.with_name("aws"), AWS_TOOL, local_disks.STAND_IN]
     done = subprocess.run([shellcheck, *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

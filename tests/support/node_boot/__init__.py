@@ -9,6 +9,8 @@ from pathlib import Path
 from ultracluster.boot import scripts, without_comments
 
 STAND_IN = Path(__file__).parent / "stand-in"
+# A file for each program: bash parses what a call needs.
+PROGRAMS = STAND_IN.with_name("programs")
 CLOCK = Path(__file__).parent / "clock"
 AWS_TOOL = Path(__file__).parent / "setup.sh"
 STOOD_IN = (
@@ -52,6 +54,7 @@ class Node:
             created.mkdir(parents=True)
         for folder in ("lnet", "metadata", "units", "slurm", "store", "real"):
             (self.state / folder).mkdir()
+        (self.state / "programs").symlink_to(PROGRAMS)
         for command in STOOD_IN:
             (self.bin / command).symlink_to(STAND_IN)
         for command in REAL:
