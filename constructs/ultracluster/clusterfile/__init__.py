@@ -1,9 +1,8 @@
 """The cluster file: ten lines of YAML that describe a GPU cluster, read and checked. Pure Python: no CDK, no Node."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ultracluster.startup import uncollected
+from ultracluster.startup import lazy, uncollected
 
 with uncollected():
     from ultracluster.clusterfile import _keys
@@ -63,27 +62,18 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile.rules._support import BLOCK_NOT_YET_SOLD as BLOCK_NOT_YET_SOLD
 
 keys = _keys
-# Names of modules that few importers need.
-_MODULES = {
-    "_json_schema": ("schema",),
-    "_lustre": ("lustre_client",),
-    "descriptions._description": ("Description",),
-    "descriptions._orchestrator": ("orchestrator_texts",),
-    "descriptions._parts": ("describe",),
-    "rules._kubernetes": ("KUBERNETES_CHART", "KUBERNETES_NAME", "KUBERNETES_PLATFORM"),
-    "rules._listing": ("facts_as_of", "warnings"),
-    "rules._observability": ("ALERT_ROUTES", "ALERT_TUNING", "RULE_FILES"),
-    "rules._support": ("BLOCK_NOT_YET_SOLD",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import rules and descriptions when the first file is checked or described."""
-    for module, names in _MODULES.items():
-        if name in names:
-            return globals().setdefault(name, getattr(import_module(f"{__name__}.{module}"), name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *(name for names in _MODULES.values() for name in names)})
+__getattr__, __dir__ = lazy(
+    __name__,
+    globals(),
+    {
+        "_json_schema": ("schema",),
+        "_lustre": ("lustre_client",),
+        "descriptions._description": ("Description",),
+        "descriptions._orchestrator": ("orchestrator_texts",),
+        "descriptions._parts": ("describe",),
+        "rules._kubernetes": ("KUBERNETES_CHART", "KUBERNETES_NAME", "KUBERNETES_PLATFORM"),
+        "rules._listing": ("facts_as_of", "warnings"),
+        "rules._observability": ("ALERT_ROUTES", "ALERT_TUNING", "RULE_FILES"),
+        "rules._support": ("BLOCK_NOT_YET_SOLD",),
+    },
+)

@@ -1,16 +1,13 @@
 """Arithmetic on the facts of the catalogue. Pure Python."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from ultracluster.planning._methods import checked_method as checked_method
 from ultracluster.planning._once import once as once
 from ultracluster.planning._perimeter import ORGANIZATION as ORGANIZATION
 from ultracluster.planning._perimeter import perimeter_condition as perimeter_condition
 from ultracluster.planning._perimeter import perimeter_problems as perimeter_problems
-from ultracluster.planning._plan import Figure as Figure
-from ultracluster.planning._plan import Kind as Kind
-from ultracluster.planning._plan import Plan as Plan
 from ultracluster.planning._regions import OTHER_ACCOUNT as OTHER_ACCOUNT
 from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
 from ultracluster.planning._regions import account_of as account_of
@@ -36,11 +33,18 @@ from ultracluster.planning._types import checked_except as checked_except
 from ultracluster.planning._types import shown as shown
 from ultracluster.planning._types import type_errors as type_errors
 
+if TYPE_CHECKING:
+    from ultracluster.planning._plan import Figure as Figure
+    from ultracluster.planning._plan import Kind as Kind
+    from ultracluster.planning._plan import Plan as Plan
+
 _PACKAGES = ("capacity", "home", "lustre", "network", "nodes", "s3", "slurm", "workload")
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a package of this one when it is first used: `import ultracluster.planning` stays fast."""
+def __getattr__(name: str) -> Any:
+    """Import a package of this one, or a plan, when it is first used: `import ultracluster.planning` stays fast."""
     if name in _PACKAGES:
         return import_module(f"{__name__}.{name}")
+    if name in ("Figure", "Kind", "Plan"):
+        return getattr(import_module(f"{__name__}._plan"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,8 @@ from ultracluster.catalogue.storage import lustre_metadata as metadata
 from ultracluster.catalogue.storage import repositories
 from ultracluster.planning.lustre._clients import LustreClients
 from ultracluster.planning.lustre._offer import LustreOffer
-from ultracluster.planning.lustre._spec import DEPLOYMENT_TYPES, STORAGE_TYPES, LustreOverrides
+from ultracluster.planning.lustre._spec import LustreOverrides
+from ultracluster.planning.lustre._types import DEPLOYMENT_TYPES, STORAGE_TYPES
 from ultracluster.rules import Message, error
 
 LUSTRE_SOLD = error(

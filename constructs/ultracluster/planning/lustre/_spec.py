@@ -3,17 +3,12 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, get_args
 
 from ultracluster.catalogue.storage import lustre as ssd
 from ultracluster.catalogue.storage import lustre_intelligent_tiering as tiering
 from ultracluster.catalogue.storage import lustre_metadata as metadata
 from ultracluster.catalogue.storage import lustre_quotas as quotas
-
-DeploymentType = Literal["PERSISTENT_2", "SCRATCH_2"]
-DEPLOYMENT_TYPES: tuple[DeploymentType, ...] = get_args(DeploymentType)
-StorageType = Literal["SSD", "INTELLIGENT_TIERING"]
-STORAGE_TYPES: tuple[StorageType, ...] = get_args(StorageType)
+from ultracluster.planning.lustre._types import DeploymentType, StorageType
 
 _GIB_PER_TIB = 1024
 
