@@ -128,6 +128,7 @@ class Repository:
         self.folder = directory / name
         self.folder.mkdir(parents=True)
         self.name = name
+        self.names: set[str] = set()
         self._packages: list[bytes] = []
         # The socket of its agent has a short path.
         self._gpg = ["gpg", "--homedir", str(self.folder), "--batch", "--quiet", "--pinentry-mode", "loopback"]
@@ -148,6 +149,7 @@ class Repository:
         self, package: str, version: str = "99.0", depends: str = "", files: Mapping[str, str] | None = None
     ) -> bytes:
         """Build a package and add it to the repository."""
+        self.names.add(package)
         tree = self.folder / f"{package}_{version.replace(':', '_')}"
         for path, text in (files or {}).items():
             created = tree / path.lstrip("/")

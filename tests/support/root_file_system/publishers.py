@@ -81,6 +81,8 @@ if set(sys.argv[1:]) != {"--internal-check-only", "--allow-no-efa", "--disable-d
 # Commands that the host may lack; the packages bring them.
 COMMANDS = ("gawk", "jq", "parallel", "mksquashfs", "zstd", "column", "pigz", "setcap", "squashfuse", "fuse-overlayfs")
 PACKAGES = {"mksquashfs": "squashfs-tools", "column": "bsdextrautils", "setcap": "libcap2-bin"}
+DATABASE = Path("/var/lib/dpkg/status")
+_FIELDS = ("Package", "Essential", "Status", "Maintainer", "Architecture", "Multi-Arch", "Version", "Description")
 DCGM = "datacenter-gpu-manager-4-"
 
 
@@ -96,10 +98,17 @@ HOME = f"/opt/aws/pcs/scheduler/slurm-{SLURM}"
 
 
 @cache
-def _long_lists() -> list[Path]:
-    """Lists of the files of packages that dpkg would read at each start, and no test asks for."""
-    lists = Path("/var/lib/dpkg/info").glob("*.list")
-    return sorted(lists, key=lambda path: path.stat().st_size)[-40:]
+def _packages_of(machine: Path, names: frozenset[str]) -> str:
+    """The database of dpkg with the essential packages of a machine, and with these names, without what they need.
+
+    Each start of apt-get and of dpkg reads all of it, and the list of the files of each package.
+    """
+    kept = []
+    for package in machine.read_text().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in package.splitlines() if not line.startswith(" ") and ": " in line)
+        if fields.get("Essential") == "yes" or fields.get("Package") in names:
+            kept.append("".join(f"{name}: {fields[name]}\n" for name in _FIELDS if name in fields))
+    return "\n".join(kept)
 
 
 class World:
@@ -115,7 +124,7 @@ class World:
         self.ubuntu.add("nfs-common", "9:99.0", files={"/sbin/mount.nfs4": "#!/bin/sh\n"})
         self.ubuntu.add("linux-aws")
         # A machine that has them keeps its own.
-        for name in ("mdadm", "xfsprogs", "sssd-ldap", "sssd-tools", "libnss-sss", "libpam-sss"):
+        for name in ("curl", "mdadm", "xfsprogs", "sssd-ldap", "sssd-tools", "libnss-sss", "libpam-sss"):
             self.ubuntu.add(name, "0")
         self.ubuntu.publish()
         self.nvidia = Repository(self.server, directory, "nvidia")
@@ -151,8 +160,8 @@ class World:
     def machine(self, directory: Path) -> Machine:
         """A machine with Slurm's headers, and the repository of the distribution."""
         machine = Machine(directory)
-        for path in _long_lists():
-            machine.write(str(path), "")
+        names = frozenset((*self.ubuntu.names, *self.nvidia.names))
+        machine.write(str(DATABASE), _packages_of(DATABASE, names))
         machine.write("/etc/apt/keyrings/ubuntu.gpg", self.ubuntu.key)
         machine.write("/etc/apt/keyrings/nvidia.gpg", self.nvidia.key)
         done = machine.run(
