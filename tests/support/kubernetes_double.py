@@ -143,8 +143,8 @@ class Cluster(Tools):
 
     def _kubectl_get(self, arguments: list[str], stdin: str | None) -> str:
         kind = re.sub("ies$", "ys", arguments[0].partition(".")[0].lower()).rstrip("s")
-        rows = [item for (known, _, _), item in self.objects.items() if known.lower() == kind.removesuffix("e")
-                or known.lower() == kind]  # fmt: skip
+        kinds = {kind, kind.removesuffix("e")}
+        rows = [item for (known, _, _), item in self.objects.items() if known.lower() in kinds]
         for argument in arguments[1:]:
             option, _, value = argument.partition("=")
             if option == "--namespace":
@@ -165,7 +165,6 @@ class Cluster(Tools):
         errors = []
         applied_set = next((a.rpartition("/")[2] for a in arguments if a.startswith("--applyset=")), None)
         for item in items:
-            item = json.loads(json.dumps(item))
             if error := self._refusal(item, force):
                 errors.append(error)
                 continue

@@ -44,9 +44,11 @@ def reached(path: str, fields: Iterator[str] | list[str]) -> bool:
 
 def broken(recorded: Mapping[str, Any], new: Any, old: Any | None) -> list[str]:
     """Path and message of the rules of a kind that an object breaks, at its creation or at its update."""
+    if not recorded.get("rules"):
+        return []
     new, old = _filled(recorded, new), None if old is None else _filled(recorded, old)
     lines = []
-    for path, expression, message in recorded.get("rules", []):
+    for path, expression, message in recorded["rules"]:
         transition = "oldSelf" in expression
         for value, before in _places(_steps(path), new, old):
             if transition and before is None:

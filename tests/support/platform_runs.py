@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,7 +22,12 @@ VALUES = {name: f"{name.lower()}-1" for name in (*OUTPUTS.split(), *ELASTIC.spli
 
 
 def bundle(text: str = FILE) -> Bundle:
-    return Bundle.parse(kubernetes_bundle(clusterfile.loads(text, "c.yaml")), VALUES)
+    return Bundle.parse(json.loads(_written(text)), VALUES)
+
+
+@cache
+def _written(text: str) -> str:
+    return json.dumps(kubernetes_bundle(clusterfile.loads(text, "c.yaml")))
 
 
 def edit(old: str, new: str, text: str = FILE) -> Bundle:
