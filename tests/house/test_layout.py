@@ -466,7 +466,7 @@ def imports_no_cdk(package: str) -> str:
 
 @cache
 def ends() -> dict[str, str]:
-    """How each code ended: a process for each would import the same libraries 29 times."""
+    """Return how each code ended: a process for each would import the same libraries 29 times."""
     codes = [*map(reads_inner, INNER), *map(imports_no_cdk, sorted(PURE))]
     output = subprocess.check_output([sys.executable, "-c", COPIES, *codes], text=True)
     result: dict[str, str] = json.loads(output)

@@ -32,7 +32,7 @@ vars(botocore.session)["create_loader"] = cache(vars(botocore.session)["create_l
 
 
 def _with_libyaml(load: Callable[..., Any]) -> Callable[[Any], Any]:
-    """It reads a text in a tenth of the time of PyYAML's own parser, and takes no subclass of `str`."""
+    """Read a text in a tenth of the time of PyYAML's own parser. The wrapped one takes no subclass of `str`."""
     return lambda text: load(str(text) if isinstance(text, str) else text, Loader=yaml.CSafeLoader)
 
 
