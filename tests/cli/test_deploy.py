@@ -249,6 +249,21 @@ def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, cli_processes: C
     assert any("trainNodeGroup" in id for id in stacks["plain-Compute"].resources)
 
 
+def test_a_new_cluster_takes_over_the_log_group_that_one_of_its_name_left(
+    run: Any, cloud: LocalCloud, in_process: Callable[[], None]
+) -> None:
+    """EKS creates its log group, which outlives the cluster: CloudFormation refuses to create another."""
+    in_process()
+    properties = {"LogGroupName": "/aws/eks/again/cluster"}
+    left = {"Logs": {"Type": "AWS::Logs::LogGroup", "DeletionPolicy": "Retain", "Properties": properties}}
+    cloudformation = cloud.client("cloudformation", "us-east-2")
+    cloudformation.create_stack(StackName="earlier", TemplateBody=json.dumps({"Resources": left}))
+    cloudformation.delete_stack(StackName="earlier")
+    result = run("deploy", KUBERNETES.replace("name: bear", "name: again"))
+    assert result.exit_code == 0, result.output
+    assert status(cloud)["again-Cluster"] == "CREATE_COMPLETE"
+
+
 def test_an_app_that_fails_is_not_deployed(run: Any) -> None:
     result = run("deploy", FILE.replace("zone: use2-az1", "zone: use1-az1"))
     assert result.exit_code == 1

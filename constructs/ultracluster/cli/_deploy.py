@@ -43,7 +43,7 @@ _Import = Annotated[
     bool,
     typer.Option(
         "--import-existing-resources",
-        help="Take over retained resources whose names the cluster has, such as a log group of an earlier cluster.",
+        help="Take over retained resources whose names the cluster has. Default: if a stack is new.",
     ),
 ]
 _Prices = Annotated[
@@ -181,7 +181,8 @@ class _Plan:
         paused = self.report.unavailable if self.report else ()
         names = {name for finding in paused for name in (finding.name, finding.logical_id)}
         _warn(protect(self.protected, self.client, allow=[name for name in self.allow if name not in names]))
-        options = ["--import-existing-resources"] if imports else []
+        # An earlier cluster of the name, or a creation that failed, left what CloudFormation would create again.
+        options = ["--import-existing-resources"] if imports or self.sides.new else []
         code = deploy_stacks(
             self._cdk, self.stacks, self.sides, assembly=self.assembly, groups=self.groups, options=options
         )
