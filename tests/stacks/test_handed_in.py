@@ -15,6 +15,7 @@ from ultracluster import clusterfile, network, storage
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
 from ultracluster.rules import Refusal
 from ultracluster.stacks import ClusterStacks, UltraCluster, main
+from ultracluster.stacks._names_in_use import mark, name_problems
 
 FILE = ROOT / "examples" / "slurm-minimal.yaml"
 HEAD = """\
@@ -200,6 +201,24 @@ def test_the_stacks_of_a_cluster_need_a_name_of_their_own() -> None:
             ClusterStacks(stage, cluster=file, account=account)
         assert ids(caught.value) == ["cluster-name-in-use"]
     ClusterStacks(cdk.Stage(app, "Other"), cluster=cluster(), account="210987654321")
+
+
+def test_two_clusters_of_an_app_cannot_share_collectors_or_dashboards() -> None:
+    """EKS has one association for a service account: https://github.com/eksctl-io/eksctl/issues/7753."""
+    guest = (ROOT / "examples" / "eks-own-cluster.yaml").read_text()
+    grafana = "observability: {grafana: {kind: managed, workspace: g-0123456789}}\n"
+    other = guest.replace("name: guest", "name: other")
+    for first, second, rules in (
+        (guest, other, ["collectors-in-use"]),
+        (guest, other.replace("name: platform", "name: another"), []),
+        (guest, other + "observability: {profile: none}\n", []),
+        (HEAD + grafana, HEAD.replace("llama", "other") + grafana, ["grafana-in-use"]),
+        (HEAD + grafana, HEAD.replace("llama", "other") + grafana.replace("89}", "80}"), []),
+    ):
+        app, env = cdk.App(), cdk.Environment(account="123456789012", region="us-east-2")
+        mark(cdk.Stack(app, "First", env=env), clusterfile.loads(first, "first.yaml"))
+        problems = name_problems(app, clusterfile.loads(second, "second.yaml"), env.account)
+        assert [problem.rule.id for problem in problems] == rules
 
 
 def test_main_names_two_files_of_one_name(tmp_path: Path) -> None:
