@@ -158,9 +158,9 @@ def test_imports_run_downward_only(path: Path) -> None:
 def test_imports_by_name_show_the_module(path: Path) -> None:
     """A name that is computed could be any: only packages below an own face, and the top floor, import so."""
     # `lazy` imports below the package that its caller names, and its callers are checked.
-    own = ("__name__", *(["package"] if path == LIBRARY / "startup" / "_lazy.py" else []))
+    allowed = ("__name__", *(["package"] if path == LIBRARY / "startup" / "_lazy.py" else []))
     for name in names_of_imports(path.read_text()):
-        assert name in own or "." in name or module(path).split(".")[1] == "cli", f"{path.name} imports {name}"
+        assert name in allowed or "." in name or module(path).split(".")[1] == "cli", f"{path.name} imports {name}"
 
 
 @pytest.mark.parametrize(
