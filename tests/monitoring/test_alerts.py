@@ -18,7 +18,16 @@ from ultracluster.monitoring.alerts._causes import ENDS_A_JOB
 from ultracluster.monitoring.alerts._restricting import of_cluster
 from ultracluster.monitoring.collectors import RemoteWrite, cluster_objects, kubernetes_scraping, slurm_scraping
 from ultracluster.monitoring.collectors._agent import agent_configuration
-from ultracluster.monitoring.names import FAMILIES, METRICS, NODE_CHECKS, PROBLEM_DAY, PROBLEM_START, Metric, Profile
+from ultracluster.monitoring.names import (
+    FAMILIES,
+    METRICS,
+    NODE_CHECKS,
+    PROBLEM,
+    PROBLEM_DAY,
+    PROBLEM_START,
+    Metric,
+    Profile,
+)
 from ultracluster.monitoring.names._all import OTHERS
 from ultracluster.monitoring.names._fleet import SOURCES
 from ultracluster.monitoring.names._metric import LEVELS
@@ -237,8 +246,9 @@ def test_a_node_with_a_new_fault_on_three_days_of_14_is_a_lemon_until_it_is_repl
         rule
         for rule in all_rules()
         if {rule.get("alert"), rule.get("record"), rule.get("labels", {}).get("problem")} & wanted
+        or (rule.get("record") == PROBLEM and "NodeLemon" in rule["expr"])
     ]
-    assert len(rules) == 3
+    assert len(rules) == 4
     (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": rules}]}))
 
     def starts(instance: str, hours: list[float], lasts: float = 0.5, **labels: str) -> dict[str, str]:
@@ -369,6 +379,45 @@ def test_above_a_number_of_nodes_as_many_keep_their_alert_and_one_has_the_number
         {"expr": expression, "eval_time": "20m", "exp_samples": [{"labels": "{}", "value": wanted}]}
         for expression, wanted in expressions.items()
     ]
+    promtool(tmp_path, [test])
+
+
+def test_the_expression_of_a_problem_is_evaluated_once() -> None:
+    each = [
+        rule["expr"] for text in rules().values() for group in yaml12.load(text)["groups"] for rule in group["rules"]
+    ]
+    for alert in ALERTS.values():
+        # That of another alert may have it in it.
+        others = sum(other.expr.count(alert.expr) for other in ALERTS.values())
+        assert sum(expr.count(alert.expr) for expr in each) == others, alert.name
+    # Once in each group, and not in each rule.
+    assert sum("topk by (cluster, instance) (1, ultracluster_node_name_info" in expr for expr in each) == 4
+
+
+def test_nodes_of_kubernetes_on_one_instance_keep_their_names_and_the_other_problems_theirs(tmp_path: Path) -> None:
+    # A new instance that EC2 gave the name of a node that was renamed: both names are of it for three hours.
+    names = ("HealthBreakerOpen", "NodeDiskFull")
+    rules = [rule for rule in all_rules() if any(rule in needed(name) for name in names)]
+    (tmp_path / "rules.yaml").write_text(json.dumps({"groups": [{"name": "one", "rules": rules}]}))
+    series = {
+        **node("ultracluster_node_info", "1x10", node="a"),
+        **node("ultracluster_node_info", "_x10 1x60", node="b"),
+        **CASES["NodeDiskFull"].fires[0],
+        **cluster("kube_node_annotations", "1x70", annotation_ultracluster_breaker_dcgm="open", node="a"),
+        **cluster("kube_node_annotations", "1x70", annotation_ultracluster_breaker_dcgm="open", node="b"),
+    }
+    query = f'count by (instance, problem, node) ({PROBLEM}{{problem="HealthBreakerOpen"}})'
+    named = f'count by (instance, problem) ({PROBLEM}{{problem="NodeDiskFull", node=~"a|b"}})'
+    test = firing_test("HealthBreakerOpen", series, [(20, True)])
+    test["promql_expr_test"] += [
+        {"expr": query, "eval_time": "20m", "exp_samples": [
+            {"labels": f'{{instance="i-1", problem="HealthBreakerOpen", node="{name}"}}', "value": 1}
+            for name in "ab"
+        ]},
+        {"expr": named, "eval_time": "20m", "exp_samples": [
+            {"labels": '{instance="i-1", problem="NodeDiskFull"}', "value": 1}
+        ]},
+    ]  # fmt: skip
     promtool(tmp_path, [test])
 
 

@@ -9,7 +9,7 @@ import pytest
 from support import story_batches
 from support.rule_tests import all_rules, promtool
 from support.stories import Played, stories
-from ultracluster.monitoring.names import PROBLEM
+from ultracluster.monitoring.names import PROBLEM, PROBLEM_CAUSE, PROBLEM_FIRST, PROBLEM_START
 
 #: Messages of a story, each with what its alert distinguishes.
 SENT = {
@@ -63,9 +63,7 @@ def test_no_alert_fires_before_its_cause_is_known_whichever_group_is_evaluated_f
     first: str, tmp_path: Path
 ) -> None:
     # At the interval of a workspace: where the cause is recorded after the alerts, they see it half a minute later.
-    recorded = [
-        rule for rule in all_rules() if "problem" in rule.get("record", "") and "node_problem_" in rule["record"]
-    ]
+    recorded = [rule for rule in all_rules() if rule.get("record") in (PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE)]
     assert len(recorded) == 3
     alerts = [rule for rule in all_rules() if rule.get("alert") in ("GpuXidReset", "NodeUnhealthy", "GpuMissing")]
     groups = {"causes": recorded, "alerts": alerts}

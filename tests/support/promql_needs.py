@@ -8,11 +8,12 @@ from typing import Generic, TypeVar
 
 from support.rule_tests import WORD
 from ultracluster.monitoring.alerts._promql import _AGGREGATIONS, _LEVELS, _TOKEN
-from ultracluster.monitoring.names import JOB_PROBLEM, PROBLEM
+from ultracluster.monitoring.names import JOB_PROBLEM, PROBLEM, UNNAMED_PROBLEM, UNOWNED_PROBLEM
 
 #: Sets of names, of which all names of one set must have samples.
 Needs = frozenset[frozenset[str]]
 _NOTHING: Needs = frozenset({frozenset()})
+_PROBLEMS = {UNNAMED_PROBLEM, UNOWNED_PROBLEM, PROBLEM, JOB_PROBLEM}
 # They give a result without a sample.
 _ALWAYS = {"absent", "absent_over_time", "scalar", "vector"}
 _MATCHING = ("on", "ignoring", "group_left", "group_right", "by", "without")
@@ -137,7 +138,7 @@ class _Expression(ABC, Generic[R]):
             if self._text == "{":
                 self._until("}")
             text = self._since(begin)
-            which = _WHICH.search(text) if word in (PROBLEM, JOB_PROBLEM) else None
+            which = _WHICH.search(text) if word in _PROBLEMS else None
             return self._selector(which[1].split("|") if which else [word], text)
         before = self._expr[self._spans[begin][0] : self._spans[self._at][0]]
         self._next()

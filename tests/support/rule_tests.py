@@ -11,13 +11,15 @@ from typing import Any
 
 from support import yaml12
 from support.alert_cases import Series
-from ultracluster.monitoring.alerts import rules
-from ultracluster.monitoring.names import PROBLEM, Profile
+from ultracluster.monitoring.alerts import ALERTS, rules
+from ultracluster.monitoring.names import JOB_PROBLEM, PROBLEM, UNNAMED_PROBLEM, UNOWNED_PROBLEM, Profile
 
 INVENTORY = {("llama", "train"): 3}
 # promtool lives for a second: it need not collect its garbage every few milliseconds, on all cores. Nobody reads where
 # it takes its memory.
 PROMTOOL = {**os.environ, "GOGC": "800", "GOMAXPROCS": "1", "GOMEMLIMIT": "2GiB", "GODEBUG": "memprofilerate=0"}
+# The names of all problems.
+_NAMED = {None, UNNAMED_PROBLEM, UNOWNED_PROBLEM}
 WORD = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
 
 
@@ -36,9 +38,14 @@ def needed(name: str, among: Sequence[dict[str, Any]] | None = None) -> list[dic
     """The rules that an alert is made of, as they are: with all of them each test would take seconds."""
     wanted, result = {name}, []
     for rule in reversed(all_rules() if among is None else among):
-        owned = {rule.get("alert"), rule.get("record"), rule.get("labels", {}).get("problem")} - {PROBLEM, None}
-        if owned & wanted:
-            wanted |= set(WORD.findall(rule["expr"]))
+        words = set(WORD.findall(rule["expr"]))
+        if rule.get("record") in (PROBLEM, JOB_PROBLEM):
+            # It names all problems of its group.
+            if wanted & words & ALERTS.keys():
+                wanted |= words - ALERTS.keys()
+                result.append(rule)
+        elif {rule.get("alert"), rule.get("record"), rule.get("labels", {}).get("problem")} - _NAMED & wanted:
+            wanted |= words - _NAMED
             result.append(rule)
     return result[::-1]
 

@@ -447,7 +447,7 @@ def healthy_rules() -> story_rules.Known:
         for rule in group["rules"]:
             for expr in story_rules.beginnings(rule["expr"]):
                 record = f"begins:{len(rare)}"
-                rare[record] = (story_rules.name_of(rule), expr)
+                rare[record] = (story_rules.title(rule), expr)
                 rules.append({"record": record, "expr": expr})
             rules.append(rule)
         groups.append({**group, "rules": rules})

@@ -23,12 +23,15 @@ from ultracluster.monitoring.names import (
     PROBLEM_DAY,
     PROBLEM_FIRST,
     PROBLEM_START,
+    UNNAMED_PROBLEM,
+    UNOWNED_PROBLEM,
 )
 
 Rule = dict[str, Any]
 Group = dict[str, Any]
 # The healthy cluster has none.
-PROBLEMS = {PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE, PROBLEM_DAY}
+_UNNAMED = {UNNAMED_PROBLEM, UNOWNED_PROBLEM}
+PROBLEMS = {*_UNNAMED, PROBLEM, JOB_PROBLEM, JOB_CAUSE, PROBLEM_START, PROBLEM_FIRST, PROBLEM_CAUSE, PROBLEM_DAY}
 # A reader of problems that does not say which, unless the other side of the operator does.
 _ANY_PROBLEM = re.compile(
     rf'(?<!:)(?<!\bproblem, check, xid\) )(?:{PROBLEM}|{JOB_PROBLEM})\b(?![:_])(?!\{{[^}}]*\bproblem=~?")'
@@ -62,14 +65,15 @@ def reads(rule: Rule) -> frozenset[str]:
 
 @cache
 def _names(expr: str) -> frozenset[str]:
-    names = frozenset(WORD.findall(expr))
+    # Who reads those without a name says which.
+    names = frozenset(WORD.findall(expr)) - _UNNAMED
     return names if _ANY_PROBLEM.search(expr) else names - {PROBLEM, JOB_PROBLEM}
 
 
 def writes(rule: Rule) -> set[str]:
     """Return what others may read of a rule: its name, or which problem of a node it is."""
     name = name_of(rule)
-    return {name, rule["labels"]["problem"]} if name in (PROBLEM, JOB_PROBLEM) else {name}
+    return {name, rule["labels"]["problem"]} if name in _UNNAMED else {name}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +83,7 @@ class Known:
     Args:
         steady: Series that come to keep their value, by the name that a rule records: the values from minute 0 on, the
             last of which stays.
-        idle: Beginnings of expressions that have no result, by the rule.
+        idle: Beginnings of expressions that have no result, by the title of the rule.
         empty: Names that rules record, and problems, of which there is no series.
     """
 
@@ -105,6 +109,11 @@ def beginnings(expr: str) -> tuple[str, ...]:
 def name_of(rule: Rule) -> str:
     """Return what a rule records, or its alert."""
     return str(rule.get("record") or rule["alert"])
+
+
+def title(rule: Rule) -> str:
+    """Return the name of a rule, with the problem that it records."""
+    return name_of(rule) + str(rule.get("labels", {}).get("problem", ""))
 
 
 def identity(rule: Rule) -> tuple[str, str, str]:
@@ -158,7 +167,7 @@ def _concerned(rules: Sequence[Rule], changed: set[str], other: Sequence[Rule], 
 
 def _decides(rule: Rule, healthy: Known) -> frozenset[str]:
     """Return what must change so that the result of a rule can."""
-    beginning = healthy.idle.get(name_of(rule))
+    beginning = healthy.idle.get(title(rule))
     return _names(beginning) if beginning else reads(rule)
 
 

@@ -1,7 +1,8 @@
 """The rule files: recording rules and alerts, as Prometheus and AMP read them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from ultracluster.monitoring.alerts._alert import Alert
@@ -18,6 +19,8 @@ from ultracluster.monitoring.names import (
     JOB_INFO,
     JOB_PROBLEM,
     PROBLEM,
+    UNNAMED_PROBLEM,
+    UNOWNED_PROBLEM,
     Profile,
 )
 from ultracluster.planning import known
@@ -113,11 +116,10 @@ def rules(
     ]
     # AMP evaluates a group in order and groups at once: an alert sees the problem of the same moment.
     groups: dict[str, list[dict[str, Any]]] = {}
-    for alert in chosen:
-        family = FAMILY_OF[alert.name]
-        rules = groups.setdefault(f"alerts-{family}", causes(chosen) if family == "job" else [])
-        recorded = [_problem(alert)] if alert.per_node or alert.per_job else []
-        rules += [*recorded, _alert(alert, runbooks, grafana, data_source)]
+    for family, members in groupby(chosen, lambda alert: FAMILY_OF[alert.name]):
+        alerts = [*members]
+        recorded = [*(causes(chosen) if family == "job" else []), *_problems(alerts)]
+        groups[f"alerts-{family}"] = [*recorded, *(_alert(alert, runbooks, grafana, data_source) for alert in alerts)]
     return {"recording.yaml": _file(recording, cluster), "alerts.yaml": _file(groups, cluster)}
 
 
@@ -132,20 +134,39 @@ def _of_group(
     return {"record": record, "expr": expr, "labels": {"cluster": cluster, "group": group}}
 
 
-def _problem(alert: Alert) -> dict[str, Any]:
-    if alert.per_node:
-        record, key, labels, info = PROBLEM, "cluster, instance", "node", "ultracluster_node_name_info"
-        if alert.name == "NodeLost":
+def _problems(alerts: Sequence[Alert]) -> list[dict[str, Any]]:
+    """Return the rules of the problems of nodes and jobs.
+
+    Each is evaluated once. Then one rule adds the names of the nodes, and one the owners of the jobs, to all.
+    """
+    nodes = [alert.name for alert in alerts if alert.per_node]
+    jobs = [alert.name for alert in alerts if alert.per_job]
+    result = [
+        {"record": record, "expr": alert.expr, "labels": {"problem": alert.name}}
+        for alert in alerts
+        for record in (*[UNNAMED_PROBLEM] * alert.per_node, *[UNOWNED_PROBLEM] * alert.per_job)
+    ]
+    if nodes:
+        info = "ultracluster_node_name_info"
+        if "NodeLost" in nodes:
             # It outlasts the name of the node, and without it would be another alert, and another message.
-            info += f' or on (cluster, instance) last_over_time({PROBLEM}{{problem="{alert.name}"}}[5m]) * 0 + 1'
-    else:
+            info += f' or on (cluster, instance) last_over_time({PROBLEM}{{problem="NodeLost"}}[5m]) * 0 + 1'
+        result.append({"record": PROBLEM, "expr": _named(UNNAMED_PROBLEM, nodes, "instance", ("node",), info)})
+    if jobs:
         # Longer than a login node, which reports it, is away: another label is another alert.
-        record, key, labels = JOB_PROBLEM, "cluster, job_id", ", ".join(JOB_INFO)
         info = "last_over_time(ultracluster_job_info[1h])"
-    named = f"({alert.expr}) * on ({key}) group_left ({labels}) topk by ({key}) (1, {info})"
-    # The second for nodes whose name, and jobs whose owner, nobody has reported.
-    expr = f"{named} or on ({key}) ({alert.expr})"
-    return {"record": record, "expr": expr, "labels": {"problem": alert.name}}
+        result.append({"record": JOB_PROBLEM, "expr": _named(UNOWNED_PROBLEM, jobs, "job_id", JOB_INFO, info)})
+    return result
+
+
+def _named(record: str, names: Sequence[str], key: str, labels: Sequence[str], info: str) -> str:
+    """Return the problems with labels of an info metric, as they are if it has none or they have the first label."""
+    problems = f'problem=~"{"|".join(names)}"'
+    joined = f"topk by (cluster, {key}) (1, {info})"
+    return (
+        f'{record}{{{problems}, {labels[0]}=""}} * on (cluster, {key}) group_left ({", ".join(labels)}) {joined} '
+        f"or on (cluster, {key}, problem) {record}{{{problems}}}"
+    )
 
 
 def _alert(alert: Alert, runbooks: str | None, grafana: str, data_source: str | None) -> dict[str, Any]:

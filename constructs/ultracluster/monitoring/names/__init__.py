@@ -32,6 +32,8 @@ from ultracluster.monitoring.names._fleet import SLURM_JOB_STATES as SLURM_JOB_S
 from ultracluster.monitoring.names._fleet import SLURM_METRICS as SLURM_METRICS
 from ultracluster.monitoring.names._fleet import SLURM_NODE_STATES as SLURM_NODE_STATES
 from ultracluster.monitoring.names._fleet import SLURM_QUEUE_STATES as SLURM_QUEUE_STATES
+from ultracluster.monitoring.names._fleet import UNNAMED_PROBLEM as UNNAMED_PROBLEM
+from ultracluster.monitoring.names._fleet import UNOWNED_PROBLEM as UNOWNED_PROBLEM
 from ultracluster.monitoring.names._gpu import CLOCK_EVENTS_WINDOW as CLOCK_EVENTS_WINDOW
 from ultracluster.monitoring.names._gpu import DCGM_METRICS as DCGM_METRICS
 from ultracluster.monitoring.names._gpu import POD_OF_JOB as POD_OF_JOB

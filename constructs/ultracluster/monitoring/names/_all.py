@@ -15,6 +15,8 @@ from ultracluster.monitoring.names._fleet import (
     PROBLEM_DAY,
     PROBLEM_FIRST,
     PROBLEM_START,
+    UNNAMED_PROBLEM,
+    UNOWNED_PROBLEM,
 )
 from ultracluster.monitoring.names._gpu import GPU_METRICS, GPU_NODE_METRICS
 from ultracluster.monitoring.names._inference import INFERENCE_METRICS
@@ -43,6 +45,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         CAPACITY_END: GROUP,
         ENDING_NODES: GROUP,
         EXPECTED_NODES: GROUP,
+        UNNAMED_PROBLEM: (*NODE, "problem"),
+        UNOWNED_PROBLEM: (*JOB, "problem"),
         PROBLEM: (*NODE, "node", "problem"),
         JOB_PROBLEM: (*JOB, *JOB_INFO, "problem"),
         PROBLEM_START: ("cluster", "instance", "problem", "check", "xid"),

@@ -144,6 +144,9 @@ ENDING_NODES = "ultracluster_group_ending_nodes"
 PROBLEM = "ultracluster_node_problem"
 #: Problems of jobs, one series for each problem of a job, with the labels of its owner and `problem`.
 JOB_PROBLEM = "ultracluster_job_problem"
+#: The same before they have the name of the node, and the owner of the job.
+UNNAMED_PROBLEM = "ultracluster_node_problem_without_name"
+UNOWNED_PROBLEM = "ultracluster_job_problem_without_owner"
 #: When each critical alert of a node began, remembered for a quarter of an hour after its end.
 PROBLEM_START = "ultracluster_node_problem_start_timestamp_seconds"
 #: The first of them on a node within half an hour, the cause of those that begin after it.
