@@ -69,10 +69,16 @@ def _first_line(module: ModuleType, name: str) -> str:
     if isinstance(value, ModuleType) or inspect.isclass(value) or inspect.isfunction(value):
         return (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ")
     here = _PACKAGES / module.__name__.replace(".", "/")
-    for path in sorted(_PACKAGES.rglob("*.py"), key=lambda path: not path.is_relative_to(here)):
+    for path in sorted(_with_comments(), key=lambda path: not path.is_relative_to(here)):
         if comment := re.search(rf"^((?:#: .*\n)+){name}\b[^\n(]*=", path.read_text(encoding="utf-8"), re.MULTILINE):
             return " ".join(line.removeprefix("#:").strip() for line in comment[1].splitlines())
     raise ValueError(f"{module.__name__}.{name} needs a comment that begins with '#: '")
+
+
+@cache
+def _with_comments() -> list[Path]:
+    """Modules with a comment `#:`, few of all."""
+    return [path for path in sorted(_PACKAGES.rglob("*.py")) if "#: " in path.read_text(encoding="utf-8")]
 
 
 def _imports(module: ModuleType, name: str) -> str:
@@ -107,10 +113,16 @@ def _package(name: str, names: list[str]) -> str:
 
 
 def _definition(value: object) -> Definition | None:
-    unwrapped = inspect.unwrap(value) if callable(value) else value
+    unwrapped: Any = inspect.unwrap(value) if callable(value) else value
     if not (inspect.isclass(unwrapped) or inspect.isfunction(unwrapped)):
         return None
-    tree = ast.parse(textwrap.dedent(inspect.getsource(unwrapped)))
+    return _parsed(unwrapped)
+
+
+@cache
+def _parsed(value: Any) -> Definition | None:
+    """Definition of a class or function; of a base, for each class that has it."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(value)))
     return next((node for node in tree.body if isinstance(node, Definition)), None)
 
 
