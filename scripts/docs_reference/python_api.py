@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from docs_reference.markdown import page, table
 
@@ -113,10 +113,10 @@ def _package(name: str, names: list[str]) -> str:
 
 
 def _definition(value: object) -> Definition | None:
-    unwrapped: Any = inspect.unwrap(value) if callable(value) else value
+    unwrapped = inspect.unwrap(value) if callable(value) else value
     if not (inspect.isclass(unwrapped) or inspect.isfunction(unwrapped)):
         return None
-    return _parsed(unwrapped)
+    return _parsed(cast(Any, unwrapped))
 
 
 @cache
