@@ -39,7 +39,7 @@ class HyperPodScripts(Construct):
     Args:
         scripts: Files by their path below the prefix.
         bucket_name: Name of the new bucket, which begins with `sagemaker-`. Names of buckets are unique in AWS. If a
-            first deployment fails, it stays: `cdk deploy --import-existing-resources` takes it over.
+            first deployment fails, it stays: delete it, or pass it as `bucket`.
         bucket: Existing bucket instead, whose name begins with `sagemaker-`.
         provisioning: Roles of the instance groups in the form of a file, which the scripts read. Default: groups have
             theirs.
