@@ -7,10 +7,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.parse import QueryParser
 from moto.core.serialize import QuerySerializer
 from moto.core.utils import get_service_model
-from moto.iam.models import get_account_id_from
+from moto.iam.models import iam_backends
 from werkzeug.datastructures import Headers, MultiDict
 
 from cdk_rehearsal.rehearsal import _grafana_stand_in as grafana_stand_in
@@ -98,7 +99,11 @@ class Front:
 def _account(access_key: str) -> str:
     if access_key.startswith(KEY_PREFIX):
         return access_key.removeprefix(KEY_PREFIX)
-    return get_account_id_from(access_key)
+    # moto's own look-up creates the IAM of each partition, with 1,500 policies of AWS: 0.15 s of CPU time.
+    for account, partitions in list(iam_backends.items()):
+        if any(access_key in backend.access_keys for backend in list(partitions.values())):
+            return str(account)
+    return DEFAULT_ACCOUNT_ID
 
 
 def _json(start_response: StartResponse, status: str, content: bytes) -> Iterable[bytes]:
