@@ -57,11 +57,14 @@ def values(node: Any, path: list[str]) -> Iterator[Any]:
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """Go through a value and everything in it."""
-    yield node
-    if isinstance(node, dict | list):
-        for child in node.values() if isinstance(node, dict) else node:
-            yield from walk(child)
+    """Go through a value and everything in it, level by level."""
+    level = [node]
+    for item in level:
+        yield item
+        if isinstance(item, dict):
+            level += item.values()
+        elif isinstance(item, list):
+            level += item
 
 
 def _below(schema: Mapping[str, Any], key: str, follow: Follow) -> dict[str, Any]:
