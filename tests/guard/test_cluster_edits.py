@@ -1,11 +1,13 @@
 """Verdicts on realistic edits of deployed clusters, by the templates of both sides."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # no stubs
@@ -33,7 +35,8 @@ def written(folder: Path, content: Templates) -> Path:
 @pytest.fixture(scope="module")
 def deployed() -> Iterator[Callable[[str], DeployedCluster]]:
     """The cluster of an example, deployed. As a fixture with a parameter it would be deployed again for each case."""
-    with ExitStack() as stack:
+    # No cluster reads the 1,300 images of AWS that moto creates for each cloud.
+    with ExitStack() as stack, mock.patch.dict(os.environ, MOTO_EC2_LOAD_DEFAULT_AMIS="false"):
 
         @lru_cache(maxsize=1)
         def cluster(example: str) -> DeployedCluster:
