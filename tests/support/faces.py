@@ -8,10 +8,12 @@ from pathlib import Path
 def names_of_face(package: str) -> list[str]:
     """Names of a package that others may import: its `__all__`, or else what its `__init__.py` imports as itself."""
     module = importlib.import_module(package)
-    if hasattr(module, "__all__"):
+    text = Path(str(module.__file__)).read_text()
+    # That of `startup.lazy` has the names of libraries too.
+    if "\n__all__ = " in text:
         return list(module.__all__)
     names = []
-    body = ast.parse(Path(str(module.__file__)).read_text()).body
+    body = ast.parse(text).body
     # What a face exports is in `with uncollected():`, or in `if TYPE_CHECKING:` if it is imported when first used.
     for node in [
         inner for outer in body for inner in (outer.body if isinstance(outer, ast.With | ast.If) else [outer])

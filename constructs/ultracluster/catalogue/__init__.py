@@ -35,8 +35,10 @@ def facts() -> "tuple[Fact, ...]":
     return all_facts()
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a package of this one when it is first used: `import ultracluster.catalogue` stays fast."""
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+
+    def __getattr__(name: str) -> ModuleType:
+        """Import a package of this one when it is first used: `import ultracluster.catalogue` stays fast."""
+        if name in _PACKAGES:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

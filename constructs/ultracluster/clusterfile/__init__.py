@@ -62,18 +62,20 @@ if TYPE_CHECKING:
     from ultracluster.clusterfile.rules._support import BLOCK_NOT_YET_SOLD as BLOCK_NOT_YET_SOLD
 
 keys = _keys
-__getattr__, __dir__ = lazy(
-    __name__,
-    globals(),
-    {
-        "_json_schema": ("schema",),
-        "_lustre": ("lustre_client",),
-        "descriptions._description": ("Description",),
-        "descriptions._orchestrator": ("orchestrator_texts",),
-        "descriptions._parts": ("describe",),
-        "rules._kubernetes": ("KUBERNETES_CHART", "KUBERNETES_NAME", "KUBERNETES_PLATFORM"),
-        "rules._listing": ("facts_as_of", "warnings"),
-        "rules._observability": ("ALERT_ROUTES", "ALERT_TUNING", "RULE_FILES"),
-        "rules._support": ("BLOCK_NOT_YET_SOLD",),
-    },
-)
+
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+    __getattr__, __dir__ = lazy(
+        __name__,
+        globals(),
+        {
+            "_json_schema": ("schema",),
+            "_lustre": ("lustre_client",),
+            "descriptions._description": ("Description",),
+            "descriptions._orchestrator": ("orchestrator_texts",),
+            "descriptions._parts": ("describe",),
+            "rules._kubernetes": ("KUBERNETES_CHART", "KUBERNETES_NAME", "KUBERNETES_PLATFORM"),
+            "rules._listing": ("facts_as_of", "warnings"),
+            "rules._observability": ("ALERT_ROUTES", "ALERT_TUNING", "RULE_FILES"),
+            "rules._support": ("BLOCK_NOT_YET_SOLD",),
+        },
+    )

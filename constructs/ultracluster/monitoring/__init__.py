@@ -38,14 +38,15 @@ __all__ = [
 ]
 _PACKAGES = ("alerts", "collectors", "dashboards", "names")
 
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
 
-def __getattr__(name: str) -> Any:
-    """Import a package, or what reads a cluster file, when it is first used: `describe` needs neither."""
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    if name in __all__:
-        return globals().setdefault(name, getattr(import_module(f"{__name__}._from_cluster_file"), name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import a package, or what reads a cluster file, when it is first used: `describe` needs neither."""
+        if name in _PACKAGES:
+            return import_module(f"{__name__}.{name}")
+        if name in __all__:
+            return globals().setdefault(name, getattr(import_module(f"{__name__}._from_cluster_file"), name))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

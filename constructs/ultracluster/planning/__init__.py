@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 
 _PACKAGES = ("capacity", "home", "lustre", "network", "nodes", "s3", "slurm", "workload")
 
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
 
-def __getattr__(name: str) -> Any:
-    """Import a package of this one, or a plan, when it is first used: `import ultracluster.planning` stays fast."""
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    if name in ("Figure", "Kind", "Plan"):
-        return getattr(import_module(f"{__name__}._plan"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import a package of this one, or a plan, when it is first used: `import ultracluster.planning` stays fast."""
+        if name in _PACKAGES:
+            return import_module(f"{__name__}.{name}")
+        if name in ("Figure", "Kind", "Plan"):
+            return getattr(import_module(f"{__name__}._plan"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

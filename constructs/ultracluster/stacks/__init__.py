@@ -33,14 +33,15 @@ __all__ = [
 ]
 _MODULES = {"ClusterStacks": "_cluster_stacks", "UltraCluster": "_ultra_cluster"}
 
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
 
-def __getattr__(name: str) -> Any:
-    """Import a class when it is first used: `main` refuses a bad cluster file before it imports the CDK."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with uncollected():
-        value = getattr(import_module(f"{__name__}.{_MODULES.get(name, '_stacks')}"), name)
-    return globals().setdefault(name, value)
+    def __getattr__(name: str) -> Any:
+        """Import a class when it is first used: `main` refuses a bad cluster file before it imports the CDK."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        with uncollected():
+            value = getattr(import_module(f"{__name__}.{_MODULES.get(name, '_stacks')}"), name)
+        return globals().setdefault(name, value)
 
 
 def __dir__() -> list[str]:

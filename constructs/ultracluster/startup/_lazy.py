@@ -13,11 +13,14 @@ def lazy(
     Args:
         package: Name of the package.
         known: Its globals, which keep what was used.
-        modules: Names by the module, in the package, that has them. Type checkers read them in `if TYPE_CHECKING`.
+        modules: Names by the module, in the package, that has them. Type checkers read them in `if TYPE_CHECKING`, and
+            accept any name if they read this call.
 
     See: https://peps.python.org/pep-0562/
     """
     module_of = {name: module for module, names in modules.items() for name in names}
+    # Without it, `import *` has the names alone that were used before.
+    known["__all__"] = sorted(name for name in {*known, *module_of} if not name.startswith("_"))
 
     def read(name: str) -> Any:
         if name not in module_of:

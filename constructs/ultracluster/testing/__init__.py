@@ -29,14 +29,15 @@ __all__ = [
     "write_app_snapshots",
 ]
 
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
 
-def __getattr__(name: str) -> Any:
-    """Import `ClusterRules` on use: it needs the CDK, and each pytest run loads this package for its plugin."""
-    if name != "ClusterRules":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ultracluster.testing._cluster_rules import ClusterRules
+    def __getattr__(name: str) -> Any:
+        """Import `ClusterRules` on use: it needs the CDK, and each pytest run loads this package for its plugin."""
+        if name != "ClusterRules":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ultracluster.testing._cluster_rules import ClusterRules
 
-    return globals().setdefault(name, ClusterRules)
+        return globals().setdefault(name, ClusterRules)
 
 
 def __dir__() -> list[str]:

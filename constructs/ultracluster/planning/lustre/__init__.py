@@ -46,19 +46,26 @@ if TYPE_CHECKING:
     from ultracluster.planning.lustre._updates import update_effects as update_effects
     from ultracluster.planning.lustre._updates import update_problems as update_problems
 
-__getattr__, __dir__ = lazy(
-    __name__,
-    globals(),
-    {
-        "_check": ("LUSTRE_BACKUPS", "LUSTRE_SOLD", "check_capacity", "check_lustre"),
-        "_checkpoints": ("CHECKPOINTS_KEPT", "Checkpoint", "CheckpointTimes", "checkpoint_bytes", "checkpoint_times"),
-        "_clients": ("LustreClients",),
-        "_goal": ("LustreGoal",),
-        "_kind": ("kind_of",),
-        "_offer": ("LustreOffer", "lustre_offer"),
-        "_plan": ("LustrePlan", "needs_efa", "plan_lustre"),
-        "_release_tasks": ("LEAST_RELEASE_DAYS", "RELEASE_TASK", "check_release", "task_path"),
-        "_spec": ("LustreOverrides", "LustreSpec"),
-        "_updates": ("update_effects", "update_problems"),
-    },
-)
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+    __getattr__, __dir__ = lazy(
+        __name__,
+        globals(),
+        {
+            "_check": ("LUSTRE_BACKUPS", "LUSTRE_SOLD", "check_capacity", "check_lustre"),
+            "_checkpoints": (
+                "CHECKPOINTS_KEPT",
+                "Checkpoint",
+                "CheckpointTimes",
+                "checkpoint_bytes",
+                "checkpoint_times",
+            ),
+            "_clients": ("LustreClients",),
+            "_goal": ("LustreGoal",),
+            "_kind": ("kind_of",),
+            "_offer": ("LustreOffer", "lustre_offer"),
+            "_plan": ("LustrePlan", "needs_efa", "plan_lustre"),
+            "_release_tasks": ("LEAST_RELEASE_DAYS", "RELEASE_TASK", "check_release", "task_path"),
+            "_spec": ("LustreOverrides", "LustreSpec"),
+            "_updates": ("update_effects", "update_problems"),
+        },
+    )

@@ -69,12 +69,13 @@ _MODULES = {
     "sweep": "sweep",
 }
 
+if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
 
-def __getattr__(name: str) -> Any:
-    """Import a plan when it is first used: a cluster file needs the series alone."""
-    if name in _MODULES:
-        return getattr(import_module(f"{__name__}._{_MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Import a plan when it is first used: a cluster file needs the series alone."""
+        if name in _MODULES:
+            return getattr(import_module(f"{__name__}._{_MODULES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
