@@ -13,7 +13,7 @@ from support import ROOT
 from support.faces import names_of_face
 
 PUBLIC = json.loads((ROOT / "tests/house/public-api.json").read_text())
-PACKAGES = ("ultracluster.clusterfile", "ultracluster.planning.lustre")
+PACKAGES = ("ultracluster.clusterfile", "ultracluster.planning.lustre", "ultracluster.planning.workload")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

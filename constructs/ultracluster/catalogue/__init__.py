@@ -35,7 +35,7 @@ def facts() -> "tuple[Fact, ...]":
     return all_facts()
 
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
 
     def __getattr__(name: str) -> ModuleType:
         """Import a package of this one when it is first used: `import ultracluster.catalogue` stays fast."""

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 keys = _keys
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
     __getattr__, __dir__ = lazy(
         __name__,
         globals(),

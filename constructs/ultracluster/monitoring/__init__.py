@@ -38,7 +38,7 @@ __all__ = [
 ]
 _PACKAGES = ("alerts", "collectors", "dashboards", "names")
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
 
     def __getattr__(name: str) -> Any:
         """Import a package, or what reads a cluster file, when it is first used: `describe` needs neither."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _PACKAGES = ("capacity", "home", "lustre", "network", "nodes", "s3", "slurm", "workload")
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
 
     def __getattr__(name: str) -> Any:
         """Import a package of this one, or a plan, when it is first used: `import ultracluster.planning` stays fast."""

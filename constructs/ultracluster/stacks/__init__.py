@@ -33,7 +33,7 @@ __all__ = [
 ]
 _MODULES = {"ClusterStacks": "_cluster_stacks", "UltraCluster": "_ultra_cluster"}
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
 
     def __getattr__(name: str) -> Any:
         """Import a class when it is first used: `main` refuses a bad cluster file before it imports the CDK."""

@@ -29,7 +29,7 @@ __all__ = [
     "write_app_snapshots",
 ]
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
 
     def __getattr__(name: str) -> Any:
         """Import `ClusterRules` on use: it needs the CDK, and each pytest run loads this package for its plugin."""

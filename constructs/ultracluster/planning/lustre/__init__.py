@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ultracluster.planning.lustre._updates import update_effects as update_effects
     from ultracluster.planning.lustre._updates import update_problems as update_problems
 
-if not TYPE_CHECKING:  # They take any name of a package that has __getattr__.
+if not TYPE_CHECKING:  # A package with __getattr__ has any name for type checkers.
     __getattr__, __dir__ = lazy(
         __name__,
         globals(),
