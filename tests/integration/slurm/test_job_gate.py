@@ -148,6 +148,22 @@ def test_a_job_that_is_queued_again_gets_repaired_nodes_and_none_that_its_user_e
     slurm.bring_back("train-3")
 
 
+def test_a_job_whose_step_ends_before_its_script_gets_a_signal_waits_without_nodes_of_its_tests(
+    slurm: RealSlurm,
+) -> None:
+    """A lost node ends srun, and each node signals the processes of the job by itself."""
+    (slurm.directory / "slow").write_text("train-2\n")
+    job = submit(slurm, "nccl", "--exclude=train-7")
+    slurm.start_now(job)
+    slurm.until("the job runs on four nodes", lambda: len(tasks(slurm, job)) == 4)
+    assert excluded(slurm, job) == {"train-2", "train-7"}
+    with slurm.held_script(job):
+        slurm.lose("train-4")
+        slurm.until("the job waits without nodes of its tests", lambda: excluded(slurm, job) == {"train-7"})
+    slurm.run("scancel", job)
+    slurm.bring_back("train-4")
+
+
 def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_of_the_nodes(slurm: RealSlurm) -> None:
     note = "ok: /fsx runs over TCP: of a read of 4 MiB next to nothing went over EFA\n"
     kept = slurm.made["train-3"].root / "run/ultracluster/health/mounts"

@@ -1,10 +1,13 @@
 """A real Slurm on this machine: munge, MariaDB, slurmdbd, slurmctld, and one slurmd for each node of a cluster file."""
 
+import contextlib
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -95,6 +98,18 @@ class RealSlurm(RealAccounting):
         for pid in (*watchers, *tasks):
             kill(pid)
         self.run("scontrol", "update", f"nodename={node}", "state=down", "reason=instance lost")
+
+    @contextlib.contextmanager
+    def held_script(self, job: str) -> Iterator[None]:
+        """Hold the process that watches the script of a job, and passes signals of Slurm on to it."""
+        script = f"job{int(job):05}/slurm_script"
+        parents = {_parent(pid) for pid, text in environments() if script in text and str(self.directory) in text}
+        (watcher,) = (pid for pid in parents if _name(pid) == "slurmstepd")
+        os.kill(watcher, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(watcher, signal.SIGCONT)
 
     def lose_gpus(self, node: str) -> None:
         """The node boots again without its GPUs: Slurm drains it, and its registration is not valid."""

@@ -21,19 +21,16 @@ excluded() {
 
 # Let Slurm give this job, once it is queued again, the nodes that its tests left out. They may be repaired before it starts,
 # which its next tests see, and it may need them to start. Slurm refuses this for a job that ends.
+#
+# Also where Slurm queues it again, for a node that is lost: srun may end this script before the signal comes.
+# shellcheck disable=SC2329  # the trap runs it
 take_back() {
+    trap '' TERM
     [ -e "$left_out" ] || return 0
     ! scontrol update "jobid=$component" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
 }
-
-# Also where Slurm queues it again, for a node that is lost.
-# shellcheck disable=SC2329  # the trap runs it
-ended() {
-    trap '' TERM
-    take_back
-    exit 143
-}
-trap ended TERM
+trap take_back EXIT
+trap 'exit 143' TERM
 
 # Queue this job again without some nodes, under the same number, so that others take their place. It returns if the
 # queue has too few nodes for that.
@@ -58,9 +55,10 @@ requeue_without() {
     # only a held one does not start before it has the list.
     trap '' TERM
     if ! scontrol requeuehold "$this_job"; then
-        trap ended TERM
+        trap 'exit 143' TERM
         return 0
     fi
+    trap - EXIT
     echo "$((${SLURM_RESTART_COUNT:-0} + 1)) $without" >"$left_out" || true
     # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
     for _ in {1..50}; do

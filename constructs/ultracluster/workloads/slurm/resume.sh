@@ -36,7 +36,6 @@ requeue() {
     fi
     trap '' TERM
     scontrol requeue "$this_job"
-    take_back
 }
 
 # A program whose steps are counted may keep its checkpoints elsewhere, or end just after one: it queues again three times.
