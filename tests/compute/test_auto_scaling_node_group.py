@@ -167,3 +167,19 @@ def test_rejects_a_key_of_another_region(stack: cdk.Stack, vpc: ec2.Vpc) -> None
 def test_rejects_wrong_arguments_by_name(stack: cdk.Stack, vpc: ec2.Vpc, given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=rf"Stack/Train(/Template)?: {message}"):
         group(stack, vpc, **given)
+
+
+def test_a_security_group_that_is_added_to_one_of_two_equal_node_groups_reaches_that_one_alone(
+    stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template]
+) -> None:
+    nodes = ec2.SecurityGroup(stack, "Nodes", vpc=vpc, allow_all_outbound=False)
+    nodes.add_ingress_rule(nodes, ec2.Port.all_traffic())
+    nodes.add_egress_rule(nodes, ec2.Port.all_traffic())
+    first, _ = (compute.NodeGroupTemplate(stack, id, instance_type="p5.48xlarge", security_groups=nodes) for id in "ab")
+    bastion = ec2.SecurityGroup(stack, "Bastion", vpc=vpc)
+    first.connections.add_security_group(bastion)
+    groups = {
+        tuple(len(interface["Groups"]) for interface in data["Properties"]["LaunchTemplateData"]["NetworkInterfaces"])
+        for data in template().find_resources("AWS::EC2::LaunchTemplate").values()
+    }
+    assert groups == {(2,) * 32, (1,) * 32}

@@ -4,6 +4,7 @@ import base64
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ultracluster.boot import scripts
 from ultracluster.boot._lifecycle_script import (
@@ -85,22 +86,27 @@ def boot_script(
     """
     files = [file for part in parts for file in part.files]
     units = [unit for part in parts for unit in part.units]
-    problems = [*_file_problems(files), *_mount_problems(mounts), *_unit_problems(units)]
-    if problems:
+    if problems := [*_file_problems(files), *_mount_problems(mounts), *_unit_problems(units)]:
         raise Refusal("", problems)
     rows = (f"{mount.path} {mount.type} {mount.fstab_options} {mount.automount_unit}\n" for mount in mounts)
     tables = (
         NodeFile(path="/etc/ultracluster/boot-mounts", text="".join(rows)),
         NodeFile(path="/etc/ultracluster/boot-units", text="".join(f"{unit}\n" for unit in units)),
     )
-    # Not compressed: another zlib would give other bytes, and another checksum replaces nodes.
-    archive = base64.encodebytes(tar([*files, *tables])).decode()
-    text = scripts.text("node-boot.sh") + "#FILES\n" + archive
+    text = _text((*files, *tables))
     if len(text.encode()) > MOST_SCRIPT_BYTES:
         message = f"the boot of a node may be {MOST_SCRIPT_BYTES:,} bytes, got {len(text.encode()):,}"
         raise Refusal("", _SIZE(f"{message}; bake what is large into the image, or fetch it from S3 at boot"))
     named = () if node_group is None else (f"NODE_GROUP={node_group}",)
     return BootScript(text=text, arguments=(*named, *(mount.device for mount in mounts)), on_error=on_error)
+
+
+@lru_cache(maxsize=16)
+def _text(files: tuple[NodeFile, ...]) -> str:
+    """Return the script of some files; equal node groups have the same."""
+    # Not compressed: another zlib would give other bytes, and another checksum replaces nodes.
+    archive = base64.encodebytes(tar(files)).decode()
+    return scripts.text("node-boot.sh") + "#FILES\n" + archive
 
 
 def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:

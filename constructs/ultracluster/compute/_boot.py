@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ultracluster.boot import Mount, NodeFile, check_mount_points, tar
@@ -56,7 +57,7 @@ def user_data(
         raise Refusal("", problems)
     config: dict[str, list[str | list[str] | dict[str, str]]] = {}
     if files:
-        config["write_files"] = [{"path": _ARCHIVE, "encoding": "b64", "content": _archive(files)}]
+        config["write_files"] = [{"path": _ARCHIVE, "encoding": "b64", "content": _archive(tuple(files))}]
     if mounts:
         config |= {"bootcmd": [], "mounts": []}
     if mounts or files or units or enabled or commands:
@@ -134,7 +135,9 @@ def _open(mount: Mount, mounted: str) -> list[str]:
     return [f'if {mounted} && [ "$(stat -c %U:%a {path})" = root:755 ]; then chmod 1777 {path}; fi']
 
 
-def _archive(files: Sequence[NodeFile]) -> str:
+@lru_cache(maxsize=16)
+def _archive(files: tuple[NodeFile, ...]) -> str:
+    """Return the archive of some files; equal node groups have the same."""
     if held := [file.path for file in files if "${Token[" in file.text]:
         raise Refusal("", TOKEN(f"files must not hold tokens of the CDK, got some in {', '.join(held)}"))
     # bzip2 has one implementation. Those of gzip differ between releases and systems, and other bytes replace nodes.

@@ -76,26 +76,36 @@ def reservation(purchased: Purchase) -> ec2.CfnLaunchTemplate.CapacityReservatio
     )
 
 
-def network_interfaces(rows: Iterable[Interface], group_ids: list[str], subnet_id: str | None) -> cdk.IResolvable:
-    """Return the network interfaces of a node.
+def network_interfaces(
+    stack: cdk.Stack, rows: tuple[Interface, ...], group_ids: tuple[str, ...], subnet_id: str | None
+) -> cdk.IResolvable:
+    """Return the network interfaces of a node. Equal node groups of a stack share them.
 
     A node has up to 32. As `NetworkInterfaceProperty`, whose fields jsii checks one by one, they took 9 ms of each
     node group (2026-11-27).
     """
-    subnet = {} if subnet_id is None else {"subnetId": subnet_id}
-    return cdk.Token.as_any(
-        [
-            {
-                "networkCardIndex": row.card,
-                "deviceIndex": row.device,
-                "interfaceType": row.kind,
-                "groups": group_ids,
-                **subnet,
-                "deleteOnTermination": True,
-            }
-            for row in rows
-        ]
-    )
+    created, key = _created(stack), (rows, group_ids, subnet_id)
+    if key not in created:
+        subnet = {} if subnet_id is None else {"subnetId": subnet_id}
+        created[key] = cdk.Token.as_any(
+            [
+                {
+                    "networkCardIndex": row.card,
+                    "deviceIndex": row.device,
+                    "interfaceType": row.kind,
+                    "groups": list(group_ids),
+                    **subnet,
+                    "deleteOnTermination": True,
+                }
+                for row in rows
+            ]
+        )
+    return created[key]
+
+
+@once
+def _created(stack: cdk.Stack) -> dict[tuple[object, ...], cdk.IResolvable]:
+    return {}
 
 
 def connections_of(

@@ -39,7 +39,7 @@ from ultracluster.compute._launch_template_fields import (
 )
 from ultracluster.compute._placement_group import new_placement_group
 from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service, existing_template
-from ultracluster.planning import as_list, checked, checked_except, shown
+from ultracluster.planning import as_list, checked, checked_except, path_of, shown, stack_of
 from ultracluster.planning.capacity import (
     PLACEMENT,
     Capacity,
@@ -162,10 +162,9 @@ class NodeGroupTemplate(cdk.Resource):
             )
         #: The placement group of the nodes, created or existing, or None.
         self.placement_group = self._place(self.placed, placement_group)
-        self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate")
-        name = self.node.path.rpartition("/")[0]
-        for key, value in {"Name": name, **(tags or {})}.items():
-            self._tags.set_tag(key, value)
+        tags = {"Name": path_of(scope), **(tags or {})}
+        initial = [{"key": key, "value": value} for key, value in tags.items()]
+        self._tags = cdk.TagManager(cdk.TagType.STANDARD, "AWS::EC2::LaunchTemplate", initial)
         profile = self._access.instance_profile
         self._role = None if profile is None else profile.role
         self.resource = self._launch_template(scope, user_data, root)
@@ -257,7 +256,7 @@ class NodeGroupTemplate(cdk.Resource):
         self, scope: Construct, user_data: ec2.UserData | str | None, root: RootVolume
     ) -> ec2.CfnLaunchTemplate:
         profile = self._access.instance_profile
-        group_ids = [security_group_id(group) for group in self.security_groups]
+        group_ids = tuple(map(security_group_id, self.security_groups))
         # Tags and commands may be added until synthesis. Node renders the tags: a callback of Python takes four calls.
         tags = self._tags.rendered_tags
         text = cdk.Token.as_string(at_synthesis(user_data.render)) if isinstance(user_data, ec2.UserData) else user_data
@@ -274,7 +273,7 @@ class NodeGroupTemplate(cdk.Resource):
                 if profile is None
                 else _L1.IamInstanceProfileProperty(arn=profile.instance_profile_arn),
                 user_data=None if text is None else cdk.Fn.base64(text),
-                network_interfaces=network_interfaces(self.interfaces, group_ids, self.subnet_id),
+                network_interfaces=network_interfaces(stack_of(self), self.interfaces, group_ids, self.subnet_id),
                 instance_market_options=market_options(self.purchase),
                 capacity_reservation_specification=reservation(self.purchase),
                 placement=None

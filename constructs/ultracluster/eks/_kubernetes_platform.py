@@ -201,5 +201,6 @@ def platform_content(bundle: Mapping[str, Any]) -> dict[str, str]:
         for entry in package.iterdir()
         if entry.name.endswith(".py")
     }
-    text = json.dumps(bundle, indent=1, sort_keys=True)
+    # With an indent, Python encodes it without its C code: 3 ms for each node group (2026-11-28).
+    text = json.dumps(bundle, sort_keys=True)
     return {"ultracluster/__init__.py": "", **modules, f"bundle/{BUNDLE_FILE}": text}

@@ -1,6 +1,7 @@
 """Managed node groups of EKS."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import get_args
 
 import aws_cdk as cdk
@@ -40,8 +41,13 @@ class _EksNodeGroupBase(NodeResource):
     """Base of created and imported node groups; connections are to the kubelet by default."""
 
     name: str
-    node_group_arn: str
     node_role: iam.IRole
+    resource: eks.CfnNodegroup
+
+    @cached_property
+    def node_group_arn(self) -> str:
+        """ARN of the group."""
+        return self.resource.attr_arn
 
     @property
     def grants(self) -> EksNodeGroupGrants:
@@ -207,7 +213,6 @@ class EksNodeGroup(_EksNodeGroupBase):
             labels=dict(sorted({**(labels or {}), GROUP_LABEL: name}.items())),
             taints=[_L1.TaintProperty(key=taint.key, effect=_EFFECTS[taint.effect]) for taint in taints] or None,
         )
-        self.node_group_arn = self.resource.attr_arn
 
     @property
     def cdk_tag_manager(self) -> cdk.TagManager:

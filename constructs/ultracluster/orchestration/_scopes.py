@@ -2,7 +2,7 @@
 
 from constructs import Construct
 
-from ultracluster.planning import once
+from ultracluster.planning import once, remember
 
 
 def child_scope(scope: Construct, name: str) -> Construct:
@@ -11,6 +11,7 @@ def child_scope(scope: Construct, name: str) -> Construct:
     if name not in children:
         try:
             children[name] = Construct(scope, name)
+            remember(children[name], scope, name)
         except RuntimeError:  # It exists. To look first takes two calls of Node for each node group.
             child = scope.node.find_child(name)
             assert isinstance(child, Construct)

@@ -13,8 +13,10 @@ from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
 from ultracluster.planning._regions import account_of as account_of
 from ultracluster.planning._regions import region_of as region_of
 from ultracluster.planning._regions import security_groups as security_groups
-from ultracluster.planning._regions import stack_of as stack_of
 from ultracluster.planning._regions import zone_problems as zone_problems
+from ultracluster.planning._scopes import path_of as path_of
+from ultracluster.planning._scopes import remember as remember
+from ultracluster.planning._scopes import stack_of as stack_of
 from ultracluster.planning._texts import DOMAIN as DOMAIN
 from ultracluster.planning._texts import EMAIL as EMAIL
 from ultracluster.planning._texts import NFS_EXPORT as NFS_EXPORT

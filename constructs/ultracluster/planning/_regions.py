@@ -1,16 +1,16 @@
 """Zones, and the region and account of the stack that names them."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
 from ultracluster.planning._once import once
+from ultracluster.planning._scopes import is_stack, remember, stack_or_none
 from ultracluster.planning._texts import known
-from ultracluster.rules import Message, Refusal, error
+from ultracluster.rules import Message, error
 
 OTHER_REGION = error(
     "other-region", "Keys, subnets, buckets, security groups and zones serve resources of their own Region."
@@ -39,9 +39,8 @@ _REGIONAL = (
 )
 
 
-# Of constructs that are created here: Node takes two or three calls to answer what their scope shows.
+# Of constructs that are created here: Node takes two or three calls to tell it.
 _created_in: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-_scopes: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
 
 
 def region_errors(scope: Any, values: Mapping[str, object], *, created: object = None) -> list[Message]:
@@ -53,12 +52,11 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
         created: The construct, if it is created and not imported.
     """
     if created is not None:
-        with suppress(TypeError):  # It has no hash, or its scope takes no weak reference.
-            _scopes[created] = ref(scope)
+        remember(created, scope, str(values["id"]))
     resources = [(name, each) for argument, value in values.items() for name, each in _regional(argument, value)]
     if not resources:
         return []
-    stack = _stack(scope)
+    stack = stack_or_none(scope)
     if stack is None or not known(region := _region_of_stack(stack)):
         return []
     if created is not None:
@@ -70,38 +68,6 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
     ]
 
 
-def stack_of(construct: Any) -> Any:
-    """Return the stack of a construct.
-
-    Raises:
-        Refusal: If it is in no stack.
-    """
-    if (stack := _stack(construct)) is None:
-        raise Refusal(construct, "must be created in a stack, and its scope is in none")
-    return stack
-
-
-@once
-def _stack(construct: Any) -> Any:
-    if _is_stack(construct):
-        return construct
-    with suppress(TypeError):
-        if (reference := _scopes.get(construct)) and (scope := reference()) is not None:
-            return _stack(scope)
-    return next((each for each in reversed(construct.node.scopes) if _is_stack(each)), None)
-
-
-def _is_stack(construct: object) -> bool:
-    owner: object = type(construct)
-    return ("aws_cdk", "Stack") in _names(owner)
-
-
-@cache
-def _names(owner: Any) -> list[tuple[str, str]]:
-    # This package does not import the CDK, and a construct of a user may have the attributes of a stack.
-    return [(base.__module__, base.__qualname__) for base in owner.__mro__]
-
-
 @once
 def _region_of_stack(stack: Any) -> str:
     return str(stack.region)
@@ -110,7 +76,7 @@ def _region_of_stack(stack: Any) -> str:
 @once
 def region_of(resource: Any) -> str:
     """Return the region of a stack or resource; may be a token."""
-    if _is_stack(resource):
+    if is_stack(resource):
         return _region_of_stack(resource)
     return _created_in.get(resource) or str(resource.env.region)
 
@@ -118,7 +84,7 @@ def region_of(resource: Any) -> str:
 @once
 def account_of(resource: Any) -> str:
     """Return the account of a stack or resource; may be a token."""
-    return str(resource.account if _is_stack(resource) else resource.env.account)
+    return str(resource.account if is_stack(resource) else resource.env.account)
 
 
 def security_groups(value: Any) -> list[Any]:

@@ -44,6 +44,11 @@ _SEVERAL = f"{_ONE}, and cdk.Fn.split(',', ..., 2) a list of two"
 _PLACEHOLDER = re.compile(r".*dummy-value-for-.*|1\.2\.3\.4/5|dummy1[a-z]|vpc-12345", re.DOTALL)
 
 
+def is_utf8(text: str) -> bool:
+    """Return whether UTF-8 can encode a text: it has no halves of characters."""
+    return text.isascii() or not re.search("[\\ud800-\\udfff]", text)
+
+
 def known(value: str) -> bool:
     """Return whether a text is known at synthesis: no token, and no placeholder for a value that is looked up."""
     return _TEXT not in value and not _PLACEHOLDER.fullmatch(value)

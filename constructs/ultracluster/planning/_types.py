@@ -23,7 +23,7 @@ from typing import (
 )
 
 from ultracluster.planning._regions import region_errors
-from ultracluster.planning._texts import list_token_errors, token_errors
+from ultracluster.planning._texts import is_utf8, list_token_errors, token_errors
 from ultracluster.rules import ARGUMENT, TOKEN, Message, Refusal, error
 
 # pydantic takes longer to import than all of this package, and only types of arguments need it.
@@ -37,8 +37,6 @@ _REMOVAL_POLICY = error("removal-policy", "CloudFormation does not support snaps
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _SHOWN = 60
-#: Halves of characters, which UTF-8 cannot encode.
-_HALF = "[\\ud800-\\udfff]"
 #: Characters that no name, id, path or description of AWS may have.
 _CONTROL = "[\\x00-\\x1f\\x7f]"
 #: Arguments with texts of several lines.
@@ -90,7 +88,7 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
     # A model of pydantic for each constructor took 2 % of a synthesis (2026-11-27), and only errors need one.
     if not all(name in hints and _fits(hints[name], value) for name, value in given.items()):
         messages += _pydantic_errors(owner, given)
-    texts = {name: value for name, value in values.items() if isinstance(value, str) and re.search(_HALF, value)}
+    texts = {name: value for name, value in values.items() if isinstance(value, str) and not is_utf8(value)}
     messages += [f"{name} must be text of UTF-8, got {shown(value)}" for name, value in texts.items()]
     return messages or [error for name, value in values.items() for error in _field_errors(name, value)]
 
@@ -118,7 +116,7 @@ def _fits(hint: Any, value: object) -> bool:
     if hint is Any or origin in (Union, UnionType):
         return hint is Any or any(_fits(part, value) for part in parts)
     if hint is str or origin is Literal:
-        return type(value) is str and (value.isascii() or not re.search(_HALF, value))
+        return type(value) is str and is_utf8(value)
     if origin is Sequence or (origin is tuple and parts[-1:] == (...,)):
         kinds = (list, tuple) if origin is Sequence else (tuple,)
         return type(value) in kinds and all(_fits(parts[0], each) for each in cast(Sequence[object], value))

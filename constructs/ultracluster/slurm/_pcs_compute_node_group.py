@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import aws_cdk as cdk
 import jsii
@@ -37,9 +38,14 @@ class _PcsNodeGroupBase(NodeResource):
     """Base of created and imported node groups; they connect to slurmd."""
 
     node_group_id: str
-    node_group_arn: str
     name: str
     node_role: iam.IRole
+    resource: l1.CfnComputeNodeGroup
+
+    @cached_property
+    def node_group_arn(self) -> str:
+        """ARN of the group."""
+        return self.resource.attr_arn
 
     @property
     def grants(self) -> PcsNodeGroupGrants:
@@ -197,7 +203,6 @@ class PcsComputeNodeGroup(_PcsNodeGroupBase):
         if after:
             self.node.add_dependency(*after)
         self.node_group_id = self.resource.attr_id
-        self.node_group_arn = self.resource.attr_arn
 
     @property
     def cdk_tag_manager(self) -> cdk.TagManager:

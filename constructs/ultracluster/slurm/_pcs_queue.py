@@ -76,8 +76,11 @@ class PcsQueue(cdk.Resource):
         )
         #: Name of the partition.
         self.name = name
-        #: Id of the queue.
-        self.queue_id = self.resource.attr_id
+
+    @cached_property
+    def queue_id(self) -> str:
+        """Id of the queue."""
+        return self.resource.attr_id
 
     @cached_property
     def queue_arn(self) -> str:

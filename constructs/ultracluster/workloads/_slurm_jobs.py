@@ -1,10 +1,8 @@
 """Job files for Slurm: one for each workload and queue, with the numbers of the cluster file."""
 
-import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Literal
 
 from ultracluster.boot import scripts
@@ -13,8 +11,9 @@ from ultracluster.clusterfile import ClusterFile
 from ultracluster.workloads._images import IMAGES, ContainerImage, image_on
 from ultracluster.workloads._model_fit import checkpoint_seconds
 from ultracluster.workloads._queue_shape import QueueShape, queue_shapes
+from ultracluster.workloads._shell_files import shell_file, variables
 from ultracluster.workloads._slurm_arguments import arguments, downloads, overrides, requires
-from ultracluster.workloads._slurm_form import OF_BOOT, SlurmForm
+from ultracluster.workloads._slurm_form import SlurmForm
 from ultracluster.workloads._table import WORKLOADS
 from ultracluster.workloads._workload import Settings, Workload, software_versions
 
@@ -114,7 +113,7 @@ def job_helpers() -> tuple[JobFile, ...]:
 def _render(job: _Job, queue: QueueShape, title: str) -> str:
     record, form = queue.instance_type, job.form
     image = image_on(form.container, record.architecture) if form.container and queue.internet else None
-    body = "\n".join(_body(name) for name in form.bodies)
+    body = "\n".join(shell_file(name) for name in form.bodies)
     if queue.resume_options and "resume.sh" in form.bodies:
         body = body.replace(" srun ", f" srun {' '.join(queue.resume_options)} ")
     lines = [
@@ -218,28 +217,28 @@ def _sets_image(job: _Job, image: ContainerImage | None) -> list[str]:
 def _numbers(queue: QueueShape, body: str, job: _Job, image: ContainerImage | None) -> list[str]:
     """Return the values of the cluster file for the shell files."""
     given = job.given
-    known = {
-        "instance_type": queue.instance_type.name,
-        "gpus_per_node": queue.instance_type.gpus,
-        "tensor_parallel": given.tensor_parallel or queue.instance_type.gpus,
-        "gate": given.gate or _gate(job.form),
-        "checkpoint_seconds": given.checkpoint_seconds or checkpoint_seconds(job.nodes),
-        "request_seconds": given.request_seconds,
-        "prefill_nodes": given.prefill or max(1, job.nodes // 2),
-        "rollout": given.rollout or 0,
-        "parts": _array(image.packages) if image else "()",
-        "pinned": image.enroot if image and image.layer else '""',
-        "oldest_of_node": f"({shlex.join(_oldest(queue, 'node', given.software))})",
-        "oldest_of_image": f"({shlex.join(_oldest(queue, 'container', given.software))})",
-        "efa_devices": queue.efa_devices,
-        "mounts": f'"{" ".join(queue.mounts)}"',
-        "shared": queue.shared or '""',
-        "images": f"({' '.join(_pinned(queue))})",
-        "gpu_flops": f"{queue.instance_type.gpu.bf16_pflops * 1e15:.0f}" if queue.instance_type.gpu else '""',
-        "helper": f"{queue.shared}/jobs/current/{_PYTHON}" if queue.shared else '""',
+    values: dict[str, Callable[[], object]] = {
+        "instance_type": lambda: queue.instance_type.name,
+        "gpus_per_node": lambda: queue.instance_type.gpus,
+        "tensor_parallel": lambda: given.tensor_parallel or queue.instance_type.gpus,
+        "gate": lambda: given.gate or _gate(job.form),
+        "checkpoint_seconds": lambda: given.checkpoint_seconds or checkpoint_seconds(job.nodes),
+        "request_seconds": lambda: given.request_seconds,
+        "prefill_nodes": lambda: given.prefill or max(1, job.nodes // 2),
+        "rollout": lambda: given.rollout or 0,
+        "parts": lambda: _array(image.packages) if image else "()",
+        "pinned": lambda: image.enroot if image and image.layer else '""',
+        "oldest_of_node": lambda: f"({shlex.join(_oldest(queue, 'node', given.software))})",
+        "oldest_of_image": lambda: f"({shlex.join(_oldest(queue, 'container', given.software))})",
+        "efa_devices": lambda: queue.efa_devices,
+        "mounts": lambda: f'"{" ".join(queue.mounts)}"',
+        "shared": lambda: queue.shared or '""',
+        "images": lambda: f"({' '.join(_pinned(queue))})",
+        "gpu_flops": lambda: f"{queue.instance_type.gpu.bf16_pflops * 1e15:.0f}" if queue.instance_type.gpu else '""',
+        "helper": lambda: f"{queue.shared}/jobs/current/{_PYTHON}" if queue.shared else '""',
     }
-    used = set(re.findall(r"\$\{?(\w+)", body))
-    return [f"{name}={value}" for name, value in known.items() if name in used]
+    used = variables(body)
+    return [f"{name}={value()}" for name, value in values.items() if name in used]
 
 
 def _gate(form: SlurmForm) -> str:
@@ -288,13 +287,3 @@ def _names_run(queue: QueueShape, form: SlurmForm) -> list[str]:
     local = f'[ "$SLURM_JOB_NUM_NODES" -eq 1 ] || [ -n "${{PAYLOAD:-}}" ] || : "${{RUN:?{why}}}"'
     run = f'RUN="${{RUN:-{_of_user(queue)}/{form.job}/$SLURM_JOB_ID}}"'
     return [*([] if queue.shared else [local]), "run_is_given=${RUN:+yes}", run]
-
-
-@cache
-def _body(name: str) -> str:
-    if name in OF_BOOT:
-        text = scripts.text(name)
-    else:
-        path = name if "/" in name else f"slurm/{name}"
-        text = resources.files(__package__).joinpath(*path.split("/")).read_text(encoding="utf-8")
-    return text.removeprefix("# shellcheck shell=bash\n")

@@ -6,9 +6,10 @@ Prometheus is used because its configuration can be tested with the program itse
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from ultracluster.monitoring.collectors._text import block_yaml, name_problems
+from ultracluster.monitoring.collectors._text import block_yaml, name_problems, scalar
 from ultracluster.monitoring.names import NODE_CHECKS, POD_OF_JOB, Profile, read_from_exporters
 from ultracluster.planning.workload import SCRAPE_INTERVAL_S
 from ultracluster.rules import Refusal
@@ -18,6 +19,8 @@ INTERVAL_S: Mapping[Profile, int] = {profile: SCRAPE_INTERVAL_S[profile.name.low
 PORTS: Mapping[str, int] = {"node": 9100, "dcgm": 9400, "agent": 9090}
 #: Placeholders that the script metrics-agent.sh replaces on the node.
 PLACEHOLDERS: Mapping[str, str] = {"instance": "@INSTANCE@", "instance_type": "@INSTANCE_TYPE@", "zone": "@ZONE@"}
+# Another, which the library replaces.
+_GROUP = "@GROUP@"
 #: Where the script slurm-target.sh writes the address of Slurm's controller.
 SLURM_TARGET = "/run/ultracluster/metrics/slurm.json"
 #: Pages of the controller. Not jobs-users-accts: a series for each user and account has no bound.
@@ -187,7 +190,14 @@ def agent_configuration(
     """
     if problems := name_problems(cluster, group):
         raise Refusal("", problems)
-    labels = {"cluster": cluster, "group": group, **PLACEHOLDERS}
+    text = _configuration(cluster, region, gpus, profile, slurm)
+    return text.replace(scalar(_GROUP), scalar(group))
+
+
+@cache
+def _configuration(cluster: str, region: str | None, gpus: bool, profile: Profile, slurm: bool) -> str:
+    """Return the configuration of all node groups, with a placeholder for the name of the group."""
+    labels = {"cluster": cluster, "group": _GROUP, **PLACEHOLDERS}
     jobs = ("node", "dcgm", "agent") if gpus else ("node", "agent")
     return block_yaml(
         {

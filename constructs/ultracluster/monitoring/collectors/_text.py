@@ -39,12 +39,12 @@ def block_yaml(value: Any) -> RenderedYaml:
 def _add(lines: list[str], value: Any, head: str, margin: str) -> None:
     """Add the lines of a value, the first after `head`, the others after `margin`."""
     if isinstance(value, str) or not value or not isinstance(value, Mapping | Sequence):
-        lines.append(f"{head}{_scalar(value)}")
+        lines.append(f"{head}{scalar(value)}")
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            name, head = f"{head}{_scalar(key)}:", margin
+            name, head = f"{head}{scalar(key)}:", margin
             if isinstance(item, str) or not item or not isinstance(item, Mapping | Sequence):
-                lines.append(f"{name} {_scalar(item)}")
+                lines.append(f"{name} {scalar(item)}")
             else:
                 lines.append(name)
                 _add(lines, item, f"{margin}  ", f"{margin}  ")
@@ -54,7 +54,8 @@ def _add(lines: list[str], value: Any, head: str, margin: str) -> None:
             head = margin
 
 
-def _scalar(value: Any) -> str:
+def scalar(value: Any) -> str:
+    """Return a plain value as it is in YAML; strings are quoted as in JSON, except for words."""
     plain = isinstance(value, str) and value.replace("_", "").isalnum() and value[0].isalpha()
     if plain and value.lower() not in {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}:
         return str(value)
