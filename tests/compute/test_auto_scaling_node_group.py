@@ -178,8 +178,7 @@ def test_a_security_group_that_is_added_to_one_of_two_equal_node_groups_reaches_
     first, _ = (compute.NodeGroupTemplate(stack, id, instance_type="p5.48xlarge", security_groups=nodes) for id in "ab")
     bastion = ec2.SecurityGroup(stack, "Bastion", vpc=vpc)
     first.connections.add_security_group(bastion)
-    groups = {
-        tuple(len(interface["Groups"]) for interface in data["Properties"]["LaunchTemplateData"]["NetworkInterfaces"])
-        for data in template().find_resources("AWS::EC2::LaunchTemplate").values()
-    }
-    assert groups == {(2,) * 32, (1,) * 32}
+    launched = [data["Properties"] for data in template().find_resources("AWS::EC2::LaunchTemplate").values()]
+    interfaces = [properties["LaunchTemplateData"]["NetworkInterfaces"] for properties in launched]
+    numbers = [{len(interface["Groups"]) for interface in each} for each in interfaces]
+    assert sorted(numbers, key=max) == [{1}, {2}]
