@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 
 from ultracluster.boot import scripts
 from ultracluster.boot._lifecycle_script import (
@@ -26,6 +27,7 @@ _FILE = error("boot-script-file", "A file of a node has an absolute path without
 _ARGUMENT = error("boot-script-argument", "AWS PCS accepts at most 20 arguments, of 256 characters each.")
 _WORDS = r"[^\s#]+"
 
+_ROW = attrgetter("path", "text", "mode")
 # Beside the name of the node group.
 _MOST_MOUNTS = MOST_SCRIPT_ARGUMENTS - 1
 
@@ -58,7 +60,7 @@ class BootScript:
         """Return the script as a lifecycle action, at every boot before slurmd starts."""
         return NodeScript(
             name=self.name,
-            content=self.text.encode(),
+            content=_content(self.text),
             arguments=self.arguments,
             on_error=self.on_error,
             every_boot=True,
@@ -93,7 +95,7 @@ def boot_script(
         NodeFile(path="/etc/ultracluster/boot-mounts", text="".join(rows)),
         NodeFile(path="/etc/ultracluster/boot-units", text="".join(f"{unit}\n" for unit in units)),
     )
-    text = _text((*files, *tables))
+    text = _text(tuple(map(_ROW, (*files, *tables))))
     if len(text.encode()) > MOST_SCRIPT_BYTES:
         message = f"the boot of a node may be {MOST_SCRIPT_BYTES:,} bytes, got {len(text.encode()):,}"
         raise Refusal("", _SIZE(f"{message}; bake what is large into the image, or fetch it from S3 at boot"))
@@ -101,12 +103,19 @@ def boot_script(
     return BootScript(text=text, arguments=(*named, *(mount.device for mount in mounts)), on_error=on_error)
 
 
+# Equal node groups have the same files. As tuples, they are compared by C code.
 @lru_cache(maxsize=16)
-def _text(files: tuple[NodeFile, ...]) -> str:
-    """Return the script of some files; equal node groups have the same."""
+def _text(rows: tuple[tuple[str, str, str], ...]) -> str:
+    """Return the script of some files: path, text and mode of each."""
     # Not compressed: another zlib would give other bytes, and another checksum replaces nodes.
+    files = [NodeFile(path=path, text=text, mode=mode) for path, text, mode in rows]
     archive = base64.encodebytes(tar(files)).decode()
     return scripts.text("node-boot.sh") + "#FILES\n" + archive
+
+
+@lru_cache(maxsize=16)
+def _content(text: str) -> bytes:
+    return text.encode()
 
 
 def _file_problems(files: Sequence[NodeFile]) -> Iterator[Message]:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ultracluster.catalogue.storage import s3
@@ -122,9 +123,7 @@ class NodeScript:
     @property
     def checksum(self) -> str:
         """Checksum of the script, 64 hexadecimal digits."""
-        import hashlib
-
-        return hashlib.sha256(self.content).hexdigest() if self.content is not None else str(self.sha256)
+        return _checksum(self.content) if self.content is not None else str(self.sha256)
 
     def _problems(self) -> Iterator[str]:
         if not re.fullmatch(SCRIPT_NAME, self.name):
@@ -222,3 +221,10 @@ def check_scripts(scripts: Sequence[tuple[str, str]]) -> Iterator[Message]:
     for name in sorted(set(every)):
         if every.count(name) > 1:
             yield SCRIPT(f"two scripts of a node are called {name!r}; give one another name")
+
+
+@lru_cache(maxsize=16)
+def _checksum(content: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(content).hexdigest()

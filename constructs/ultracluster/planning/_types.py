@@ -77,8 +77,6 @@ def type_errors(owner: Callable[..., Any], values: Mapping[str, object]) -> list
         owner: Function or class that declares the arguments.
         values: The arguments, by name.
     """
-    if not values:
-        return []
     # The CDK encodes a token as a float below this number.
     tokens = [name for name, value in values.items() if isinstance(value, float) and value < -1e280]
     messages: list[str] = [TOKEN(f"{name} must be known at synthesis, got a token") for name in tokens]
@@ -278,13 +276,15 @@ def _validated(expected: str, fits: Callable[[object], bool]) -> Any:
     return Annotated[Any, BeforeValidator(validate)]
 
 
+_members = cache(lambda protocol: [name for name in dir(protocol) if name[0] != "_"])
+
+
 def _has_members(protocol: type, value: object) -> bool:
     """Return True for a value that implements an interface of the CDK, which `isinstance` cannot check."""
     # A class of the CDK may lack optional members of an interface that it declares, as eks_v2.Cluster does.
     declared: Sequence[type] = getattr(type(value), "__jsii_ifaces__", ())
     return not isinstance(value, (*_PLAIN, type)) and (
-        any(protocol in each.__mro__ for each in declared)
-        or all(_has(value, name) for name in dir(protocol) if name[0] != "_")
+        any(protocol in each.__mro__ for each in declared) or all(_has(value, name) for name in _members(protocol))
     )
 
 
