@@ -65,7 +65,7 @@ def main() -> None:
         place = {"CidrBlock": "10.0.0.0/17", "AvailabilityZone": "us-east-2a"}
         subnet = ec2.create_subnet(VpcId=vpc, **place)["Subnet"]["SubnetId"]
         resources = 0 if "--harness" in sys.argv else build(configuration(subnet))
-    print(json.dumps([resources, 0]))
+    print(json.dumps([resources, 0, []]))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from synth_cases import ROOT, Case, example, floors, growth, parallelcluster, raw
+from synth_cases import ROOT, Case, example, floors, growth, imports, parallelcluster, raw
 
 MAIN = ("slurm-512-gpus", "eks-512-gpus")
 GROUPS = (1, 10, 100, 400)
@@ -31,6 +31,7 @@ class Run(NamedTuple):
     cpu: float
     calls: int
     bytes: int
+    modules: list[str]
 
 
 def run(case: Case, out: str) -> Run:
@@ -58,16 +59,16 @@ def run(case: Case, out: str) -> Run:
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit(f"{case.name}: {done.stderr}")
-    calls, size = json.loads(done.stdout.splitlines()[-1])
-    return Run(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, calls, size)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Run(wall, cpu, *json.loads(done.stdout.splitlines()[-1]))
 
 
-def templates(case: Case) -> str:
-    """Return the templates of a case by the names of their stacks, as JSON."""
+def parts(case: Case) -> tuple[str, list[str]]:
+    """Return the templates of a case by the names of their stacks, as JSON, and its modules."""
     with tempfile.TemporaryDirectory() as out:
-        run(case, out)
+        modules = run(case, out).modules
         files = {file.name.partition(".")[0]: file for file in Path(out).glob("*.template.json")}
-        return json.dumps({name: json.loads(file.read_text()) for name, file in files.items()})
+        return json.dumps({name: json.loads(file.read_text()) for name, file in files.items()}), modules
 
 
 def cases(*, everything: bool, other: str | None) -> Iterator[Case]:
@@ -75,7 +76,9 @@ def cases(*, everything: bool, other: str | None) -> Iterator[Case]:
     folder = ROOT / "examples"
     yield from floors()
     for name in MAIN:
-        yield raw(name, templates(example(folder / f"{name}.yaml")))
+        templates, modules = parts(example(folder / f"{name}.yaml"))
+        yield raw(name, templates)
+        yield from imports(name, modules)
         yield example(folder / f"{name}.yaml")
     if other:
         yield from parallelcluster(other)
@@ -87,7 +90,7 @@ def cases(*, everything: bool, other: str | None) -> Iterator[Case]:
     for orchestrator in ("slurm", "kubernetes"):
         yield from (growth(groups, orchestrator) for groups in GROUPS)
         many = growth(GROUPS[2], orchestrator)
-        yield raw(many.name, templates(many))
+        yield raw(many.name, parts(many)[0])
     yield from (example(path) for path in sorted(folder.glob("*.yaml")) if path.stem not in MAIN)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 
-# Counts the calls of Node from the first to the last, and the bytes of all templates.
+# Counts the calls of Node from the first to the last, and the bytes of all templates; names the modules.
 _COUNTED = """
 import json, os, sys, pathlib
 import jsii._kernel.providers.process as process
@@ -20,7 +20,8 @@ def counted(*arguments):
 process._NodeProcess.send = counted
 {program}
 files = pathlib.Path(os.environ["CDK_OUTDIR"]).glob("*.template.json")
-print(json.dumps([calls, sum(file.stat().st_size for file in files)]))
+modules = [name for name in sys.modules if name.partition(".")[0] in ("aws_cdk", "pydantic", "ultracluster")]
+print(json.dumps([calls, sum(file.stat().st_size for file in files), modules]))
 """
 _EMPTY = "import aws_cdk as cdk; app = cdk.App(); cdk.Stack(app, 'Empty'); app.synth()"
 # What a small app of the CDK's own L2 constructs has.
@@ -51,6 +52,13 @@ for name, template in json.loads(sys.stdin.read()).items():
     for id, resource in template["Resources"].items():
         cdk.CfnResource(stack, id, type=resource["Type"], properties=resource.get("Properties"))
 app.synth()
+"""
+# An empty app that imports what a cluster imports.
+_IMPORTS = f"""
+import importlib
+for name in sys.stdin.read().split():
+    importlib.import_module(name)
+{_EMPTY}
 """
 _CLUSTER = """
 from ultracluster.stacks import ClusterStacks
@@ -105,6 +113,13 @@ def floors() -> Iterator[Case]:
 def raw(name: str, templates: str) -> Case:
     """Return the same resources as a cluster, without constructs."""
     return Case(f"{name}, as CfnResource only", _RAW, templates)
+
+
+def imports(name: str, modules: list[str]) -> Iterator[Case]:
+    """Return an empty app with the modules of the CDK that a cluster has, and one with those of the library too."""
+    of_cdk = [module for module in modules if module.startswith("aws_cdk.")]
+    yield Case(f"empty app with the CDK's modules of {name}", _IMPORTS, "\n".join(of_cdk))
+    yield Case(f"empty app with all modules of {name}", _IMPORTS, "\n".join(modules))
 
 
 def example(path: Path, *, validation: bool = False) -> Case:
