@@ -220,6 +220,15 @@ def test_equal_groups_are_one_row_and_one_line(file: Path) -> None:
     assert len(out.splitlines()) < 45
 
 
+def test_equal_groups_are_one_line_where_others_are_between_them(file: Path) -> None:
+    more = "".join(f"\n  data{number}: {{type: m7i.8xlarge, count: {4 + number % 2}}}" for number in range(40))
+    file.write_text(bent("nodes:", f"nodes:{more}"))
+    out = RUN.invoke(app, ["check", str(file)], env=TERMINAL).stdout
+    rows = [line for line in out.splitlines() if line.startswith("data") and " 20 x " in line]
+    assert len(rows) == 2
+    assert len(out.splitlines()) < 60
+
+
 NO_CREDENTIALS = {
     **dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE")),
     **dict.fromkeys(("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"), "none"),

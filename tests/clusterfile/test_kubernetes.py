@@ -518,8 +518,17 @@ def test_warns_of_an_update_that_takes_longer_than_cloudformation_waits(
     messages = [warning.message for warning in warnings(file) if warning.id == "ultracluster:kubernetes-update-time"]
     assert len(messages) == (hours is not None)
     if hours:
-        assert f"train: an update of its {count} nodes takes {hours}" in messages[0]
+        assert f"train: an update of {count} nodes takes {hours}" in messages[0]
         assert f"nodes.train.update: {-(-count // 180)} or more" in messages[0]
+
+
+def test_warns_of_the_updates_of_equal_node_groups_once() -> None:
+    groups = "\n".join(f"  train-{number}: {{type: p5.48xlarge, count: 190, pods: 4}}" for number in range(4))
+    head = GOOD.partition("nodes:")[0]
+    file = loads(f"{head}nodes:\n{groups}\n", "c.yaml")
+    (message,) = [each.message for each in warnings(file) if each.rule == "kubernetes-update-time"]
+    assert message.startswith("train-0, train-1, train-2, train-3: an update of 190 nodes takes")
+    assert "write nodes.NAME.update: 2 or more" in message
 
 
 @pytest.mark.parametrize("release", ["1.35.2", "1.35.2-20261305", "latest", "1.35-20261105"])

@@ -1,8 +1,8 @@
 """Node groups in the output of `check`: a table, and a line for what it has no room for."""
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 from ultracluster.cli._output import table
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 # A job that fails less often than this waits for a repair rarely enough.
 _WORTH_A_WORD = 10
 # Equal groups are one row from this number on: two or three are read as quickly.
-_RUN = 4
+_MANY = 4
+# Names of groups in a line.
+_NAMED = 8
+_T = TypeVar("_T")
 
 
 def group_table(cluster: "ClusterFile") -> "Table":
-    """Return the table of the node groups; equal groups that follow each other are one row."""
+    """Return the table of the node groups; equal groups are one row."""
     rows = table(
         f"{cluster.name}: {cluster.orchestrator} in {cluster.region}, {cluster.zone}",
         collapse_padding=True,
@@ -35,11 +38,10 @@ def group_table(cluster: "ClusterFile") -> "Table":
     # With eight columns, each character counts on a terminal of 80.
     rows.add_column("inter-\nfaces", justify="right", no_wrap=True, footer=f"{sum(interfaces(g) for g in groups):,}")
     rows.add_column("addr-\nesses", justify="right", no_wrap=True, footer=f"{sum(g.addresses for g in groups):,}")
-    for alike in _runs([(group, _cells(group)) for group in groups]):
-        type_, bought, layout, nodes = _cells(alike[0])
+    for (type_, bought, layout, nodes), alike in _alike([(group, _cells(group)) for group in groups]):
         gpus = sum(group.gpus for group in alike)
         rows.add_row(
-            _names(alike),
+            _names(alike, groups),
             type_,
             f"{len(alike)} x {nodes:,}" if len(alike) > 1 else f"{nodes:,}",
             f"{gpus:,}" if gpus else "-",
@@ -52,23 +54,38 @@ def group_table(cluster: "ClusterFile") -> "Table":
 
 
 def group_sentences(cluster: "ClusterFile", details: Callable[["NodeGroup", "ClusterFile"], list[str]]) -> list[str]:
-    """Return the lines on the node groups; equal ones of groups that follow each other are one line."""
-    rows = [(group, tuple(_about(group, cluster, details(group, cluster)))) for group in cluster.node_groups]
+    """Return the lines on the node groups; equal ones are one line."""
+    groups = cluster.node_groups
+    rows = [(group, line) for group in groups for line in _about(group, cluster, details(group, cluster))]
+    return [f"{_names(alike, groups)}: {line}" for line, alike in _alike(rows)]
+
+
+def _alike(rows: Sequence[tuple["NodeGroup", _T]]) -> list[tuple[_T, list["NodeGroup"]]]:
+    """Return values, each with one of its groups, or with all if they are many, in the order of the first."""
+    groups: dict[_T, list[NodeGroup]] = {}
+    for group, value in rows:
+        groups.setdefault(value, []).append(group)
     return [
-        f"{_names(alike)}: {sentence}"
-        for alike in _runs(rows)
-        for sentence in _about(alike[0], cluster, details(alike[0], cluster))
+        (value, groups[value] if len(groups[value]) >= _MANY else [group])
+        for group, value in rows
+        if len(groups[value]) < _MANY or group is groups[value][0]
     ]
 
 
-def _runs(rows: Sequence[tuple["NodeGroup", Any]]) -> list[list["NodeGroup"]]:
-    """Return runs of groups with equal values, each of one group or of `_RUN` and more."""
-    runs = [[group for group, _ in run] for _, run in groupby(rows, key=lambda row: row[1])]
-    return [part for run in runs for part in ([run] if len(run) >= _RUN else [[group] for group in run])]
-
-
-def _names(groups: Sequence["NodeGroup"]) -> str:
-    return groups[0].name if len(groups) == 1 else f"{groups[0].name} to {groups[-1].name}"
+def _names(alike: Sequence["NodeGroup"], groups: Sequence["NodeGroup"]) -> str:
+    """Return the names of some of the groups: of those that follow each other, the first and the last."""
+    at = {group.name: index for index, group in enumerate(groups)}
+    runs: list[list[NodeGroup]] = []
+    for group in alike:
+        if runs and at[runs[-1][-1].name] == at[group.name] - 1:
+            runs[-1].append(group)
+        else:
+            runs.append([group])
+    ends = (
+        f"{run[0].name}{', ' if len(run) == 2 else ' to '}{run[-1].name}" if run[1:] else run[0].name for run in runs
+    )
+    rest = sum(map(len, runs[_NAMED:]))
+    return ", ".join(islice(ends, _NAMED)) + (f" and {rest} more" if rest else "")
 
 
 def _cells(group: "NodeGroup") -> tuple[str, str, str, int]:

@@ -186,19 +186,23 @@ def warn_quotas(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
 def warn_update_time(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
     """Yield the warnings about node groups whose update takes longer than CloudFormation waits."""
     most = (eks_updates.UPDATE_MINUTES - _SPARE_MINUTES) // _MINUTES_OF_A_NODE
+    late: dict[tuple[int, int], list[NodeGroup]] = {}
     for group in cluster.node_groups:
         if group.elastic or isinstance(group.capacity, InterruptibleReservation):
             continue
         rounds = eks_updates.update_rounds(cluster.nodes[group.section].update, group.count)
         if rounds > most:
-            least = -(-group.count // most)
-            yield (
-                _UPDATE_TIME,
-                f"{group.name}: an update of its {group.count:,} nodes takes about {rounds * _MINUTES_OF_A_NODE // 60} "
-                f"hours, of {_MINUTES_OF_A_NODE} minutes for each of {rounds} rounds, and CloudFormation rolls it back "
-                f"after {eks_updates.UPDATE_MINUTES // 60}; write nodes.{group.section}.update: {least} or more, or a "
-                "share such as 10%",
-            )
+            late.setdefault((group.count, rounds), []).append(group)
+    for (count, rounds), groups in late.items():
+        sections = {group.section for group in groups}
+        yield (
+            _UPDATE_TIME,
+            f"{listed(group.name for group in groups)}: an update of {count:,} nodes takes about "
+            f"{rounds * _MINUTES_OF_A_NODE // 60} hours, of {_MINUTES_OF_A_NODE} minutes for each of {rounds} rounds, "
+            f"and CloudFormation rolls it back after {eks_updates.UPDATE_MINUTES // 60}; write "
+            f"nodes.{sections.pop() if len(sections) == 1 else 'NAME'}.update: {-(-count // most)} or more, or a "
+            "share such as 10%",
+        )
 
 
 def warn_waiting(cluster: ClusterFile) -> Iterator[tuple[Rule, str]]:
