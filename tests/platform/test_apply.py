@@ -103,6 +103,25 @@ def test_an_edit_that_ends_admitted_workloads_is_refused(run: Run) -> None:
     assert "1 admitted workloads use it: pretrain/job-a" in run.refused(edit(*TAINTED))
 
 
+def test_a_job_that_is_admitted_while_controllers_install_keeps_its_flavor(run: Run) -> None:
+    """The first check passes; the objects are not applied, and so nothing is pruned under the job."""
+    before = run.cluster.names("ResourceFlavor")
+
+    def report(line: str) -> None:
+        run.lines.append(line)
+        if line == "webhooks: answer":
+            admit(run)
+
+    run.lines.clear()
+    with pytest.raises(ApplyError, match="1 admitted workloads use it: pretrain/job-a"):
+        apply(run.cluster, edit(*TAINTED), Options(seconds=0, report=report))
+    assert not any(line.startswith("objects: ") for line in run.lines)
+    assert run.cluster.names("ResourceFlavor") == before
+    run.cluster.objects.pop(("Workload", "pretrain", "job-a"))
+    assert run.apply(edit(*TAINTED))
+    assert run.cluster.names("ResourceFlavor").isdisjoint(before)
+
+
 def test_a_removed_team_loses_its_quota(run: Run) -> None:
     after = edit("    research: {nodes: {train: 16}}\n", "")
     run.cluster.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "research"}, "spec": {}})
