@@ -1,7 +1,9 @@
 """Commands whose calls of AWS fail: one exit code, one line, no traceback."""
 
 import json
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -9,7 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ultracluster.cli import app
+from ultracluster.cli import _aws, app
+from ultracluster.platform import CONNECT_SECONDS
+from ultracluster.platform import _aws as _platform_aws
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SLURM, KUBERNETES = str(EXAMPLES / "slurm-minimal.yaml"), str(EXAMPLES / "eks-minimal.yaml")
@@ -103,6 +107,49 @@ def test_a_page_of_a_proxy_is_no_traceback(command: list[str]) -> None:
     assert result.exit_code == 3, result.exception
     assert "error: " in result.stderr
     assert "proxy" in result.stderr
+
+
+@pytest.fixture
+def silence(credentials: pytest.MonkeyPatch) -> Iterator[None]:
+    """A network without a path to AWS: packets are dropped, so that no connection is accepted or refused."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        credentials.setenv(name, "x")
+    # Linux drops what exceeds the queue of a socket that accepts nothing.
+    with socket.socket() as server, socket.socket() as first:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        first.connect(server.getsockname())
+        credentials.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        credentials.setenv("NO_PROXY", "127.0.0.1")
+        credentials.delenv("AWS_MAX_ATTEMPTS")
+        yield
+
+
+@pytest.mark.usefixtures("silence")
+@pytest.mark.parametrize("command", [["check", SLURM, "--live"], ["diff", SLURM]], ids=lambda words: words[0])
+def test_without_a_path_to_aws_a_command_ends_in_seconds(monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    for service, longest in (("sts", 12), ("cloudformation", 60)):
+        config = _aws.client(service, "us-east-2").meta.config
+        assert config.connect_timeout * config.retries["total_max_attempts"] <= longest
+    monkeypatch.setattr("ultracluster.platform.CONNECT_SECONDS", 0.05)
+    before = time.monotonic()
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 3, result.output
+    assert "Connect timeout on endpoint URL" in result.stderr
+    assert "check the Region, the network and the proxy" in result.stderr
+    assert time.monotonic() - before < 10
+
+
+@pytest.mark.usefixtures("silence")
+@pytest.mark.parametrize("command", [["apply", KUBERNETES, "--dry-run"], ["kubeconfig", KUBERNETES]], ids=" ".join)
+def test_apply_has_the_same_limit(monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
+    client = _platform_aws.aws_session("us-east-2").client("cloudformation")
+    assert client.meta.config.connect_timeout == CONNECT_SECONDS
+    monkeypatch.setattr(_platform_aws, "CONNECT_SECONDS", 0.01)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 3, result.output
+    assert "Connect timeout on endpoint URL" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from ultracluster.cli._output import misuse
 _T = TypeVar("_T")
 #: Returns a client of a service in a Region, None for that of the environment.
 Clients = Callable[[str, str | None], Any]
+# Commands ask STS first: without a path to AWS they end after two attempts.
+_ATTEMPTS = {"sts": 2}
 
 
 def client(service: str, region: str) -> Any:
@@ -20,9 +22,10 @@ def client(service: str, region: str) -> Any:
         misuse("this command calls AWS, and boto3 is not installed; run: pip install 'cdk-ultracluster[live]'")
     from botocore.config import Config
 
-    from ultracluster.platform import refuse_pages
+    from ultracluster.platform import CONNECT_SECONDS, refuse_pages
 
-    config = Config(retries={"mode": "standard", "max_attempts": 8})
+    retries = {"mode": "standard", "total_max_attempts": _ATTEMPTS.get(service, 9)}
+    config = Config(connect_timeout=CONNECT_SECONDS, retries=retries)
     result = boto3.client(service, region_name=region, config=config)
     refuse_pages(result.meta.events)
     return result

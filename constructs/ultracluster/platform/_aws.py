@@ -4,6 +4,9 @@ from typing import Any
 
 from ultracluster.platform._errors import ApplyError
 
+#: A connection takes less than a second, and a lost packet a second more. By default, botocore waits a minute.
+CONNECT_SECONDS = 5
+
 
 def refuse_pages(events: Any) -> None:
     """Raise an error where a web page answers in place of AWS, in the calls of a client or a session of boto3.
@@ -33,10 +36,15 @@ def aws_session(region: str) -> Any:
     """
     try:
         import boto3
+        from botocore.config import Config
+        from botocore.session import get_session
     except ImportError:
         remedy = "pip install 'cdk-ultracluster[apply]'; or pass --kubeconfig and --outputs"
         raise ApplyError("connect", "boto3", "it is not installed, and calls to AWS need it", remedy) from None
-    session = boto3.Session(region_name=region)
+    core = get_session()
+    # Also of the calls that take the role of a profile.
+    core.set_default_client_config(Config(connect_timeout=CONNECT_SECONDS))
+    session = boto3.Session(botocore_session=core, region_name=region)
     refuse_pages(session.events)
     return session
 
