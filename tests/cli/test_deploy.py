@@ -237,8 +237,13 @@ def test_a_plain_cdk_deploy_is_protected_too(cloud: LocalCloud, cli_processes: C
     )
     for row in parameters:
         assert runbooks.allowed(statements, "cloudformation:SetStackPolicy", row["StackId"])
-    assert not runbooks.allowed(statements, "cloudformation:SetStackPolicy", others[-1])
-    runbooks.run(cloud, runbook, parameters[:-1], tmp_path)
+    # Those of a cluster that is called `plain-Compute`.
+    nested = [id.replace("/plain-", "/plain-Compute-") for name, id in ids.items() if name in stacks]
+    nested.append(parameters[-1]["StackId"].replace("/plain-", "/plain-Compute-"))
+    for id in (others[-1], *nested):
+        assert not runbooks.allowed(statements, "cloudformation:SetStackPolicy", id)
+    # They do not exist here, so that each call for one of them fails.
+    runbooks.run(cloud, runbook, [*parameters[:-1], *({"StackId": id} for id in nested)], tmp_path)
     for name, stack in stacks.items():
         assert stack.policy == stack_policy(protected_resources(json.loads(stack.text))), name
 

@@ -69,7 +69,8 @@ def run(cloud: LocalCloud, name: str, parameters: list[dict[str, str]], folder: 
     payloads = []
     for row in parameters:
         assert row.keys() == content["parameters"].keys()
-        payloads.append({key: row[text.strip("{ }")] for key, text in step["inputs"]["InputPayload"].items()})
+        texts = step["inputs"]["InputPayload"].items()
+        payloads.append({key: row[text.strip("{ }")] if text.startswith("{{") else text for key, text in texts})
     (folder / "step.py").write_text(step["inputs"]["Script"])
     subprocess.run(
         [sys.executable, "-c", _RUN, json.dumps(payloads)],

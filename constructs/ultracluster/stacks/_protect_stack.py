@@ -1,6 +1,7 @@
 """Runbook step that protects a stack: its text runs in Systems Manager Automation, whose runtime has boto3."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,6 +76,9 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     import boto3
 
     stack = event["StackId"]
+    # Stacks of another cluster, which is called `llama-Compute`, start this runbook too.
+    if not re.fullmatch("[A-Za-z]+|Compute-[0-9]+", stack.split("/")[1].removeprefix(event["Prefix"])):
+        return {"Protected": []}
     cloudformation = boto3.client("cloudformation", region_name=stack.split(":")[3])
     body = cloudformation.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
     resources = (json.loads(body) if isinstance(body, str) else body)["Resources"]

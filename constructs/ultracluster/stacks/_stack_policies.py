@@ -15,8 +15,10 @@ from ultracluster.security import acknowledge_wildcards
 
 _SCRIPT = Path(__file__).parent / "_protect_stack.py"
 _DEPLOYED = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE")
-# All that a cluster may have: a stack that comes or goes changes nothing here. `Compute-` are `Compute-2` and so on.
-_STACKS = ("Network/", "Storage/", "Cluster/", "Observability/", "Images/", "Compute/", "Compute-", "Platform/")
+# All that a cluster may have: a stack that comes or goes changes nothing here.
+_STACKS = ("Network/", "Storage/", "Cluster/", "Observability/", "Images/", "Compute/", "Platform/")
+# `Compute-2` up to `Compute-99`, and not the stacks of a cluster that is called `llama-Compute`.
+_FURTHER = ("Compute-?/", "Compute-??/")
 
 _ACTIONS = ("GetStackPolicy", "GetTemplate", "SetStackPolicy")
 
@@ -41,7 +43,7 @@ class StackPolicies(Construct):
         stack: cdk.Stack = stack_of(self)
         here = f"{stack.region}:{stack.account}"
         partition = stack.partition
-        stacks = [f"arn:{partition}:cloudformation:{here}:stack/{prefix}{name}" for name in _STACKS]
+        named = f"arn:{partition}:cloudformation:{here}:stack/{prefix}"
         # A role of the CDK, which property injectors reach. The rest is L1: sixty calls of Node were a twentieth of a
         # synthesis.
         account = {"StringEquals": {"aws:SourceAccount": stack.account}}
@@ -55,11 +57,11 @@ class StackPolicies(Construct):
             ),
         )
         role_arn = role.role_arn
-        runbook = self._runbook(role_arn)
+        runbook = self._runbook(role_arn, prefix)
         systems_manager = f"arn:{partition}:ssm:{here}"
         start = f"{systems_manager}:automation-definition/{runbook}:$DEFAULT"
         executions = f"{systems_manager}:automation-execution/*"
-        deployed = [f"{arn}*" for arn in stacks]
+        deployed = [f"{named}{name}*" for name in (*_STACKS, *_FURTHER)]
         policy = iam.CfnPolicy(
             Construct(self, "Policy"),
             "Resource",
@@ -93,7 +95,9 @@ class StackPolicies(Construct):
             [*deployed, executions],
             "A stack and an execution get their ids from the service; the stacks are those of the cluster by name",
         )
-        self._rule(stacks, start, role_arn).add_resource_dependency(policy)
+        # Patterns of EventBridge have no `?`: the script leaves out what is not a number.
+        started_by = [f"{named}{name}" for name in (*_STACKS, "Compute-")]
+        self._rule(started_by, start, role_arn).add_resource_dependency(policy)
 
     def notify(self, scope: Construct, topic: sns.ITopic) -> None:
         """Notify a topic of stacks that could not be protected; `scope` is in the stack of the topic.
@@ -115,7 +119,7 @@ class StackPolicies(Construct):
             targets=[targets.SnsTopic(topic)],
         )
 
-    def _runbook(self, role_arn: str) -> str:
+    def _runbook(self, role_arn: str, prefix: str) -> str:
         step = {
             "name": "protect",
             "action": "aws:executeScript",
@@ -124,7 +128,7 @@ class StackPolicies(Construct):
             "inputs": {
                 "Runtime": "python3.11",
                 "Handler": "handler",
-                "InputPayload": {"StackId": "{{ StackId }}"},
+                "InputPayload": {"StackId": "{{ StackId }}", "Prefix": prefix},
                 "Script": _SCRIPT.read_text(encoding="utf-8"),
             },
         }
