@@ -12,6 +12,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 
 from ultracluster import compute, storage
 from ultracluster.boot import EfaBundle, LustreClient
+from ultracluster.network import EfaSecurityGroup
 from ultracluster.planning.home import size_openzfs
 from ultracluster.planning.lustre import LustreGoal, plan_lustre
 from ultracluster.rules import Refusal
@@ -182,3 +183,43 @@ def test_a_security_group_that_is_added_to_one_of_two_equal_node_groups_reaches_
     interfaces = [properties["LaunchTemplateData"]["NetworkInterfaces"] for properties in launched]
     numbers = [{len(interface["Groups"]) for interface in each} for each in interfaces]
     assert sorted(numbers, key=max) == [{1}, {2}]
+
+
+def test_node_groups_of_a_stack_that_differ_in_one_argument_have_interfaces_of_their_own(
+    stack: cdk.Stack, template: Callable[[], Template]
+) -> None:
+    network = ec2.Vpc(stack, "Two", availability_zones=["us-east-2a", "us-east-2b"])
+    here, there = network.private_subnets
+    nodes, login = (EfaSecurityGroup(stack, id, vpc=network) for id in ("Nodes", "Login"))
+    base: dict[str, Any] = {"instance_type": "p5.48xlarge", "subnet": here, "security_groups": nodes}
+    others: list[dict[str, Any]] = [{}, {"subnet": there}, {"security_groups": [login, nodes]}]
+    others.append({"instance_type": "p4d.24xlarge"})
+    expected = []
+    for index, other in enumerate(others):
+        created = compute.NodeGroupTemplate(stack, f"Group{index}", **base | other)
+        ids = [stack.resolve(each.security_group_id) for each in created.security_groups]
+        expected.append((len(created.interfaces), ids, stack.resolve(created.subnet_id)))
+    launched = [
+        data["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]
+        for _, data in sorted(template().find_resources("AWS::EC2::LaunchTemplate").items())
+    ]
+    assert [(len(each), each[0]["Groups"], each[0]["SubnetId"]) for each in launched] == expected
+    assert all(
+        (each["Groups"], each["SubnetId"]) == (rows[0]["Groups"], rows[0]["SubnetId"])
+        for rows in launched
+        for each in rows
+    )
+
+
+@pytest.mark.parametrize(("priority", "team"), [(10, "llama"), (100, "all")])
+def test_tags_of_a_node_group_have_the_priority_of_tags_of_a_resource_of_the_cdk(
+    stack: cdk.Stack, vpc: ec2.Vpc, template: Callable[[], Template], priority: int, team: str
+) -> None:
+    # 50: https://docs.aws.amazon.com/cdk/v2/guide/tagging.html (read 2026-11-28)
+    nodes = EfaSecurityGroup(stack, "Nodes", vpc=vpc)
+    tags = {"Name": "first", "team": "llama"}
+    compute.NodeGroupTemplate(stack, "Train", instance_type="p5.48xlarge", security_groups=nodes, tags=tags)
+    cdk.Tags.of(stack).add("team", "all", priority=priority)
+    (data,) = template().find_resources("AWS::EC2::LaunchTemplate").values()
+    (tagged,) = data["Properties"]["TagSpecifications"]
+    assert tagged["Tags"] == [{"Key": "Name", "Value": "first"}, {"Key": "team", "Value": team}]

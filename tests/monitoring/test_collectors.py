@@ -50,6 +50,22 @@ def test_prometheus_takes_the_agents_configuration(tmp_path: Path, profile: Prof
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("group", ["train-2", "null", "on", "1e3"])
+def test_the_agent_of_a_node_group_has_its_name_beside_those_of_others(group: str) -> None:
+    for name in ("train", group):
+        text = agent_configuration(cluster="llama", group=name, region="us-east-2", gpus=True, slurm=True)
+        jobs = YAML(typ="safe").load(text)["scrape_configs"]
+        labels = [config["labels"]["group"] for job in jobs for config in job.get("static_configs", ())]
+        labels += [
+            rule["replacement"]
+            for job in jobs
+            for rule in job.get("relabel_configs", ())
+            if rule["target_label"] == "group"
+        ]
+        assert set(labels) == {name}
+        assert len(labels) == len(jobs)
+
+
 def test_prometheus_takes_the_controllers_configuration(tmp_path: Path) -> None:
     (tmp_path / "slurm.yaml").write_text(slurm_scraping("llama", "10.0.0.9"))
     done = subprocess.run(["promtool", "check", "config", tmp_path / "slurm.yaml"], capture_output=True, text=True)
