@@ -45,6 +45,23 @@ SCHEDULE = {
     "Target": {"Arn": "arn:aws:sns:us-east-2:123456789012:topic", "RoleArn": "arn:aws:iam::123456789012:role/x"},
 }
 BROKEN: dict[str, tuple[Template, str]] = {
+    "null in a condition of a policy": (
+        resource(
+            "AWS::IAM::Role",
+            AssumeRolePolicyDocument={
+                "Version": "2012-10-17",
+                "Statement": [
+                    {
+                        "Effect": "Allow",
+                        "Principal": {"Service": "ec2.amazonaws.com"},
+                        "Action": "sts:AssumeRole",
+                        "Condition": {"StringEquals": {"aws:SourceAccount": ["123456789012", None]}},
+                    }
+                ],
+            },
+        ),
+        "Statement/0/Condition/StringEquals/aws:SourceAccount/1: null is not a value",
+    ),
     "user data of 17 KB": (launch(UserData=base64.b64encode(b"x" * 17_000).decode()), "EC2 accepts 16,384"),
     "user data that is not base64": (launch(UserData="#!/bin/sh"), "must be encoded in base64"),
     "an interface twice": (launch(NetworkInterfaces=[CARD, CARD]), "has device index 0 twice"),

@@ -41,7 +41,10 @@ def statements(path: str, kind: str) -> ServiceRule:
     needed, refused = _ELEMENTS[kind]
 
     def rule(properties: Mapping[str, Any]) -> Iterator[str]:
-        for index, statement in enumerate(_statements(at(properties, path))):
+        document = at(properties, path)
+        for place in _nulls(document, f"#/{path.replace('.', '/')}") if document is not None else ():
+            yield f"{place}: null is not a value"
+        for index, statement in enumerate(_statements(document)):
             place = f"#/{path.replace('.', '/')}/Statement/{index}"
             effect = statement.get("Effect")
             if effect is None or (isinstance(effect, str) and effect not in ("Allow", "Deny")):
@@ -60,6 +63,16 @@ def inline_policies(properties: Mapping[str, Any]) -> Iterator[str]:
     """Check the inline policies of a role."""
     for row in items_at(properties, "Policies"):
         yield from statements("PolicyDocument", "identity")(row)
+
+
+# Schemas allow anything in a policy document, and CloudFormation no null: https://github.com/serverless/serverless/issues/8370 (read 2026-11-28)
+def _nulls(node: Any, place: str) -> Iterator[str]:
+    """Yield the places of null in a value."""
+    if node is None:
+        yield place
+    items = node.items() if isinstance(node, Mapping) else enumerate(node if isinstance(node, list) else ())
+    for key, item in items:
+        yield from _nulls(item, f"{place}/{key}")
 
 
 def _statements(policy: Any) -> list[Mapping[str, Any]]:
