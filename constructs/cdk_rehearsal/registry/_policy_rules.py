@@ -65,7 +65,8 @@ def inline_policies(properties: Mapping[str, Any]) -> Iterator[str]:
         yield from statements("PolicyDocument", "identity")(row)
 
 
-# Schemas allow anything in a policy document, and CloudFormation no null: https://github.com/serverless/serverless/issues/8370 (read 2026-11-28)
+# Schemas allow anything in a policy document, and CloudFormation no null:
+# https://github.com/serverless/serverless/issues/8370 (read 2026-11-28)
 def _nulls(node: Any, place: str) -> Iterator[str]:
     """Yield the places of null in a value."""
     if node is None:
