@@ -17,7 +17,7 @@ _RESOURCES = """Quotas of Kueue are these, times the nodes that are not spare. K
 sets of the library are subtracted."""
 #: Permissions that a managed policy would give too broadly.
 _EXACT = {
-    "aws-fsx-csi-driver": "creates file systems; changes and deletes only those that it created, by their tag",
+    "aws-fsx-csi-driver": "creates file systems; changes and deletes only those with its tag, and none of a stack",
     "aws-mountpoint-s3-csi-driver": "the data bucket",
 }
 

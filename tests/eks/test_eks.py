@@ -13,6 +13,7 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from support import ROOT
 from support.clusterfile_data import NO_METRICS, RESERVATION
+from support.iam import allowed
 from support.template_lint import problems
 from support.templates import synth
 from ultracluster import clusterfile, compute, kubernetes
@@ -469,11 +470,24 @@ def statements(created: assertions.Template, role: str) -> dict[str, Any]:
 
 
 def test_the_fsx_driver_deletes_only_file_systems_that_it_created(minimal: Any) -> None:
-    allowed = statements(minimal["Compute"], "AddOnsawsfsxcsidriverRole")
-    assert allowed["fsx:DeleteFileSystem"]["Condition"] == {"StringLike": {"aws:ResourceTag/CSIVolumeName": "*"}}
-    assert allowed["fsx:CreateFileSystem"]["Condition"] == {"StringLike": {"aws:RequestTag/CSIVolumeName": "*"}}
-    assert allowed["fsx:DescribeFileSystems"]["Resource"] == "*", "it polls them until they are available"
-    assert "Condition" not in allowed["fsx:DescribeFileSystems"]
+    rows = {id(row): row for row in statements(minimal["Compute"], "AddOnsawsfsxcsidriverRole").values()}
+    document = {"Version": "2012-10-17", "Statement": [{**row, "Resource": "*"} for row in rows.values()]}
+
+    def may(action: str, **tags: str) -> bool:
+        return allowed([document], f"fsx:{action}", keys=tags)
+
+    new, its = {"aws:RequestTag/CSIVolumeName": "pvc-1"}, {"aws:ResourceTag/CSIVolumeName": "pvc-1"}
+    of_stack = {"aws:ResourceTag/aws:cloudformation:stack-name": "llama-Storage"}
+    assert may("CreateFileSystem", **new)
+    assert may("TagResource", **new)
+    assert may("UpdateFileSystem", **its)
+    assert may("DeleteFileSystem", **its)
+    assert not may("DeleteFileSystem")
+    # It cannot set its tag on the file system of a cluster, nor delete one that has it.
+    assert not may("TagResource", **new, **of_stack)
+    assert not may("UpdateFileSystem", **its, **of_stack)
+    assert not may("DeleteFileSystem", **its, **of_stack)
+    assert may("DescribeFileSystems"), "it polls them until they are available"
 
 
 def test_an_add_on_has_the_permissions_that_aws_documents() -> None:

@@ -69,6 +69,8 @@ def _satisfied(operator: str, key: str, values: list[Any], keys: Mapping[str, st
             return present is not None and any(present == _filled(value, keys) for value in values)
         case "StringLike":
             return present is not None and any(_matches(value, present, keys) for value in values)
+        case "Null":
+            return str(present is None).lower() in values
         case "Bool":
             return present is not None and present.lower() in [str(value).lower() for value in values]
     raise NotImplementedError(f"the operator {operator} of a condition")

@@ -33,6 +33,9 @@ _DNS: Mapping[str, Any] = {"autoScaling": {"enabled": True, "minReplicas": 2, "m
 _ROLES = {"vpc-cni": "CniRole", "aws-mountpoint-s3-csi-driver": "BucketRole"}
 # Tag of the file systems that the driver creates.
 _FSX_TAG = "CSIVolumeName"
+# CloudFormation sets this tag, and only AWS can remove it. FSx has no condition for tags that are set at a creation.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html (read 2026-11-28)
+_OF_NO_STACK = {"Null": {"aws:ResourceTag/aws:cloudformation:stack-name": "true"}}
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {"vpc-cni": _CNI, "coredns": _DNS}
 
 
@@ -133,6 +136,8 @@ def _allow_volumes_of_service(role: iam.Role, actions: Sequence[str], control_pl
 def _allow_dynamic_lustre(role: iam.Role) -> None:
     """Allow the FSx driver to create file systems, and to change those that it created, which have its tag.
 
+    It could set its tag on others, and then delete them: not on those of a stack.
+
     See: https://github.com/kubernetes-sigs/aws-fsx-csi-driver, docs/install.md and pkg/cloud/cloud.go (read 2026-11-22)
     """
     stack = cdk.Stack.of(role)
@@ -140,8 +145,8 @@ def _allow_dynamic_lustre(role: iam.Role) -> None:
     linked = stack.format_arn(
         service="iam", region="", resource="role", resource_name="aws-service-role/*fsx.amazonaws.com/*"
     )
-    tagged = {"StringLike": {f"aws:ResourceTag/{_FSX_TAG}": "*"}}
-    requested = {"StringLike": {f"aws:RequestTag/{_FSX_TAG}": "*"}}
+    tagged = {"StringLike": {f"aws:ResourceTag/{_FSX_TAG}": "*"}, **_OF_NO_STACK}
+    requested = {"StringLike": {f"aws:RequestTag/{_FSX_TAG}": "*"}, **_OF_NO_STACK}
     role.add_to_policy(
         iam.PolicyStatement(
             actions=["fsx:CreateFileSystem", "fsx:TagResource"], resources=[file_systems], conditions=requested
