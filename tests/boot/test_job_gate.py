@@ -148,6 +148,7 @@ def start(root: Path, bad: list[str], has: int) -> subprocess.CompletedProcess[s
     scripts = {
         "usr/local/sbin/ultracluster-job-gate": "\n".join(['cat <<"END"', *bad, "END\n"]),
         "bin/sinfo": f'seq --format="train-%g idle" {has}\n',
+        "bin/squeue": '[[ "$*" != *--Format=State* ]] || echo "RUNNING N/A"\n',
         "bin/scontrol": '[ "$1" != show ] || [ "$2" != hostnames ] || tr , "\\n" <<<"$3"\n',
     }
     for name, text in scripts.items():
@@ -215,7 +216,9 @@ def test_job_files_name_their_image_to_the_gate(tmp_path: Path, variables: dict[
     program.parent.mkdir(parents=True)
     program.write_text('#!/bin/sh\necho "train-2 image=${ULTRACLUSTER_GATE_IMAGE:-}"\n')
     program.chmod(0o755)
-    script = 'gpus_per_node=8 efa_devices=16 gate=nodes; requeue_without() { :; }; source "$0"'
+    script = (
+        'gpus_per_node=8 efa_devices=16 gate=nodes; requeue_without() { :; }; log() { echo "job: $*"; }; source "$0"'
+    )
     done = subprocess.run(
         ["bash", "-euc", script, ROOT / "constructs/ultracluster/workloads/slurm/gate.sh"],
         env={"PATH": os.environ["PATH"], "ULTRACLUSTER_ROOT": str(tmp_path), **variables}

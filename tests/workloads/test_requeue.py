@@ -14,10 +14,11 @@ from support.job_node import Node
 SCRIPTS = ROOT / "constructs/ultracluster"
 START = """\
 set -euo pipefail
-fail() { echo "$*"; exit 2; }
+squeue() { echo "RUNNING N/A"; }
 scontrol() { echo "scontrol $*"; }
 run_on_nodes() { "$PYTHON" "$RUN_PROGRAM" "$@"; }
 run_is_given=yes requested=no checkpoint_seconds=1
+source "$JOB_FILES/image.sh"
 source "$PROGRESS"
 source "$JOB_FILES/resume.sh"
 source "$JOB_FILES/requeue.sh"
@@ -178,8 +179,11 @@ kill -USR1 "$PPID"
 SCONTROL = """\
 #!/bin/sh
 [ "$1" != --version ] || echo "slurm $VERSION"
-[ "$1" != show ] || echo "JobId=7 Requeue=1 PreemptEligibleTime=2026-11-27T07:00:00 PreemptTime=$PREEMPTED"
 [ "$1" != requeue ] || echo "requeued $2"
+"""
+SQUEUE = """\
+#!/bin/sh
+printf '%-20s%-20s\n' RUNNING "$PREEMPTED"
 """
 
 
@@ -187,6 +191,7 @@ SCONTROL = """\
 def node(tmp_path: Path) -> Node:
     node = Node(tmp_path)
     node.provide("scontrol", SCONTROL)
+    node.provide("squeue", SQUEUE)
     program = node.root / "usr/local/sbin/ultracluster-job-gate"
     program.parent.mkdir(parents=True)
     program.write_text(GATE)
@@ -194,7 +199,7 @@ def node(tmp_path: Path) -> Node:
     return node
 
 
-def run(node: Node, *, gate: str, preempted: str = "None", version: str = "25.11.2", restarts: int = 0) -> list[str]:
+def run(node: Node, *, gate: str, preempted: str = "N/A", version: str = "25.11.2", restarts: int = 0) -> list[str]:
     """Run pretrain.sbatch with a program that ends when a checkpoint is requested; return the lines of its log."""
     done = node.run(
         "slurm-512-gpus:train/pretrain",
@@ -218,7 +223,7 @@ def test_a_request_while_nodes_are_tested_queues_the_job_again_before_its_progra
 @pytest.mark.parametrize(
     ("preempted", "version", "requeued"),
     [
-        ("None", "25.11.2", True),
+        ("N/A", "25.11.2", True),
         ("2026-11-27T07:10:00", "22.05.8", True),
         # Slurm requeues it by itself, and would do it once more at its next end.
         ("2026-11-27T07:10:00", "24.05.0", False),
@@ -230,47 +235,75 @@ def test_a_preempted_job_is_requeued_once(node: Node, preempted: str, version: s
     assert ("requeued 7" in log) is requeued
 
 
-def test_a_job_is_released_where_slurm_refuses_to_leave_out_its_node(tmp_path: Path) -> None:
-    script = f"""
-    RUN={tmp_path}
+# Functions of a job file, and a slurmctld that runs the job and knows two nodes.
+WITHOUT = f"""
     sinfo() {{ printf 'n-1 idle\nn-2 idle\n'; }}
+    squeue() {{ case "$*" in *--Format=State*) echo "RUNNING N/A" ;; *) echo "7 $EXCLUDED" ;; esac; }}
     sleep() {{ :; }}
-    scontrol() {{
-        case "$1" in
-            show) echo n-1 ;;
-            update) return 1 ;;
-            *) echo "scontrol $*" ;;
-        esac
-    }}
     SLURM_JOB_ID=7 SLURM_JOB_NAME=train SLURM_JOB_PARTITION=train SLURM_JOB_NUM_NODES=1
+    source {SCRIPTS / "workloads/slurm/image.sh"}
     source {SCRIPTS / "workloads/slurm/requeue.sh"}
-    requeue_without n-1
-    """
-    result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
-    assert result.stdout.splitlines()[1:] == ["scontrol requeuehold 7", "scontrol release 7"], result
+"""
 
 
-def test_a_job_that_slurm_does_not_hold_still_takes_nodes_back_when_it_is_ended(tmp_path: Path) -> None:
+def sh(directory: Path, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "RUN": str(directory), "EXCLUDED": "", **variables}
+    command = ["bash", "-euo", "pipefail", "-c", WITHOUT + script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_a_job_that_slurm_does_not_queue_again_still_takes_nodes_back_when_it_is_ended(tmp_path: Path) -> None:
     (tmp_path / "ultracluster-left-out-7").write_text("1 n-1\n")
-    script = f"""
-    RUN={tmp_path}
-    sinfo() {{ printf 'n-1 idle\nn-2 idle\n'; }}
-    scontrol() {{
+    script = """
+    scontrol() {
         case "$1" in
             show) echo n-1 ;;
-            requeuehold) return 1 ;;
+            requeue) return 1 ;;
             update) echo "$3" ;;
         esac
-    }}
-    SLURM_JOB_ID=7 SLURM_JOB_NAME=train SLURM_JOB_PARTITION=train SLURM_JOB_NUM_NODES=1
-    source {SCRIPTS / "workloads/slurm/requeue.sh"}
+    }
     requeue_without n-1
     kill -TERM $$
     echo goes on
     """
-    result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
+    result = sh(tmp_path, script)
     assert result.returncode == 143, result
     assert not (tmp_path / "ultracluster-left-out-7").exists()
+
+
+def test_nodes_that_the_user_excludes_stay_so_where_the_controller_does_not_answer_at_first(tmp_path: Path) -> None:
+    """An answer that is lost is no empty list: others of a partition may be of another type."""
+    (tmp_path / "ultracluster-left-out-7").write_text("1 n-2\n")
+    script = """
+    answers() { [ -e "$RUN/$1" ] || { touch "$RUN/$1"; return 1; }; }
+    eval "asked_$(declare -f squeue)"
+    squeue() { answers squeue && asked_squeue "$@"; }
+    eval "asked_$(declare -f sinfo)"
+    sinfo() { answers sinfo && asked_sinfo; }
+    scontrol() { case "$1" in show) tr , '\\n' <<<"$3" ;; update) echo "$3" ;; esac; }
+    %s
+    """
+    assert sh(tmp_path, script % "exit 1", EXCLUDED="n-2,n-9").stdout == "excnodelist=n-9\n"
+    (tmp_path / "squeue").unlink()
+    result = sh(tmp_path, script % "requeue_without n-1", EXCLUDED="n-9")
+    assert result.stdout == "train: queued again without n-9,n-1\nexcnodelist=n-9,n-1\n", result
+
+
+def test_a_job_whose_log_is_on_a_full_disk_saves_in_time_and_queues_again(tmp_path: Path) -> None:
+    """Under errexit, a line that cannot be written ends the script, and with it the program."""
+    script = f"""
+    run_is_given=yes requested=no checkpoint_seconds=1
+    source {SCRIPTS / "boot/scripts/ultracluster_progress.sh"}
+    source {SCRIPTS / "workloads/slurm/resume.sh"}
+    scontrol() {{ echo "scontrol $*" >&2; }}
+    run_on_nodes() {{
+        kill -USR1 $$
+        until [ -e "$CHECKPOINT_REQUEST" ]; do command sleep 0.1; done
+    }}
+    exec >/dev/full
+    train
+    """
+    assert "scontrol requeue 7\n" in sh(tmp_path, script).stderr
 
 
 @pytest.mark.parametrize(
@@ -281,20 +314,16 @@ def test_tests_before_an_earlier_start_leave_no_node_out(tmp_path: Path, recorde
     """A node that runs the script, and is lost, leaves the record of its tests; on a full disk, it is empty."""
     if recorded is not None:
         (tmp_path / "ultracluster-left-out-7").write_text(recorded and f"{recorded}\n")
-    script = f"""
-    RUN={tmp_path} SLURM_RESTART_COUNT=2 ExcNodeList={"n-3,n-7" if recorded else "n-7"}
-    sinfo() {{ printf 'n-%s idle\n' 1 2 3 4 5 6 7; }}
-    scontrol() {{
-        case "$1 ${{2-}}" in
-            "show job") echo "JobId=7 ExcNodeList=$ExcNodeList Nodes=1" ;;
-            "show hostnames") tr , '\n' <<<"$3" ;;
-            update*) ExcNodeList=${{3#*=}} && echo "$3" ;;
+    script = """
+    sinfo() { printf 'n-%s idle\\n' 1 2 3 4 5 6 7; }
+    scontrol() {
+        case "$1" in
+            show) tr , '\\n' <<<"$3" ;;
+            update) EXCLUDED=${3#*=} && echo "$3" ;;
         esac
-    }}
-    SLURM_JOB_ID=7 SLURM_JOB_NAME=train SLURM_JOB_PARTITION=train SLURM_JOB_NUM_NODES=1
-    source {SCRIPTS / "workloads/slurm/requeue.sh"}
+    }
     (requeue_without n-2)
     take_back
     """
-    result = subprocess.run(["bash", "-euc", script], capture_output=True, text=True, timeout=60)
+    result = sh(tmp_path, script, SLURM_RESTART_COUNT="2", EXCLUDED="n-3,n-7" if recorded else "n-7")
     assert f"train: queued again without {without}\nexcnodelist={without}\n" in result.stdout, result

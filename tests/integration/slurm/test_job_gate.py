@@ -3,6 +3,7 @@
 import re
 import resource
 import shutil
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -162,6 +163,19 @@ def test_a_job_whose_step_ends_before_its_script_gets_a_signal_waits_without_nod
         slurm.until("the job waits without nodes of its tests", lambda: excluded(slurm, job) == {"train-7"})
     slurm.run("scancel", job)
     slurm.bring_back("train-4")
+
+
+def test_a_cancelled_job_stays_cancelled_where_its_step_ends_before_its_script_gets_a_signal(slurm: RealSlurm) -> None:
+    """Of a job that ends, scontrol requeue makes one that waits."""
+    payload = 'echo "{\\"step\\": 7}" >"$ULTRACLUSTER_JOB_STATE"; exec sleep 600'
+    job = submit(slurm, "no", "--nodes=2", payload=payload)
+    slurm.until("it has a step", lambda: len(tasks(slurm, job)) == 2)
+    with slurm.held_script(job):
+        slurm.run("scancel", job)
+        slurm.until("its program has ended", lambda: "the job queues again" in log(slurm, job))
+        time.sleep(1)
+    slurm.until("it has ended", lambda: slurm.job(job, "%T") not in ("COMPLETING", "RUNNING"))
+    assert slurm.job(job, "%T") == "CANCELLED"
 
 
 def test_a_node_without_lustre_over_efa_is_left_out_and_a_fault_of_all_is_none_of_the_nodes(slurm: RealSlurm) -> None:

@@ -253,7 +253,7 @@ def test_the_curve_of_a_killed_and_requeued_run_is_that_of_a_run_without_faults(
 FAILING = """\
 #!/usr/bin/env bash
 set -euo pipefail
-fail() {{ echo "$1"; exit 1; }}
+{image}
 run_on_nodes() {{ srun bash -c "$1"; }}
 run_is_given=yes requested=no checkpoint_seconds=600 RUN={run}
 {progress}
@@ -264,10 +264,13 @@ train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
 
 def submit(slurm: RealSlurm, name: str, ends: str) -> tuple[str, Path]:
     run, script = slurm.directory / "fsx" / name, slurm.directory / f"{name}.sh"
-    scripts = (ROOT / "constructs/ultracluster/workloads/slurm" / name for name in ("resume.sh", "requeue.sh"))
-    resume = "\n".join(script.read_text() for script in scripts)
+    scripts = (
+        ROOT / "constructs/ultracluster/workloads/slurm" / name for name in ("image.sh", "resume.sh", "requeue.sh")
+    )
+    image, *resuming = (script.read_text() for script in scripts)
+    resume = "\n".join(resuming)
     progress = (ROOT / "constructs/ultracluster/boot/scripts/ultracluster_progress.sh").read_text()
-    script.write_text(FAILING.format(run=run, progress=progress, resume=resume, ends=ends))
+    script.write_text(FAILING.format(run=run, image=image, progress=progress, resume=resume, ends=ends))
     options = ("--parsable", "--requeue", "--open-mode=append", f"--output={run}.log", "--nodes=1")
     return slurm.run("sbatch", *options, f"--partition={slurm.cluster.queues[0].name}", str(script)), run
 

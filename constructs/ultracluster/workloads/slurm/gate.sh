@@ -7,7 +7,7 @@ pass_gate() {
     local tested="nodes tested" lacking others without
     [ "$most" -ge 2 ] || most=2
     if [ ! -x "$program" ]; then
-        echo "$SLURM_JOB_NAME: the nodes are not tested: $(hostname) has no $program"
+        log "the nodes are not tested: $(hostname) has no $program"
         return
     fi
     [ "$1" != nccl ] || nccl=yes
@@ -15,14 +15,14 @@ pass_gate() {
     [ -n "${PAYLOAD:-}" ] || export ULTRACLUSTER_GATE_IMAGE=${IMAGE:-}
     bad=$("$program" --gpus "$gpus_per_node" --efa "$efa_devices" --nccl "$nccl") || tested="not all tests ran"
     if [ -z "$bad" ]; then
-        echo "$SLURM_JOB_NAME: $tested, and no node of $SLURM_JOB_NUM_NODES is bad"
+        log "$tested, and no node of $SLURM_JOB_NUM_NODES is bad"
         return
     fi
-    while read -r line; do echo "$SLURM_JOB_NAME: bad node: $line"; done <<<"$bad"
+    while read -r line; do log "bad node: $line"; done <<<"$bad"
     lacking=$(sed -n 's/ no containers: .*//p' <<<"$bad" | paste --serial --delimiters=,)
     mapfile -t others < <(sed '/ no containers: /d; s/ .*//' <<<"$bad" | sort --unique)
     if [ "${#others[@]}" -gt "$most" ]; then
-        echo "$SLURM_JOB_NAME: ${#others[@]} of $SLURM_JOB_NUM_NODES nodes are more than $most that a test may leave out"
+        log "${#others[@]} of $SLURM_JOB_NUM_NODES nodes are more than $most that a test may leave out"
         others=()
     fi
     without=$(printf '%s\n' ${lacking:+"$lacking"} "${others[@]}" | paste --serial --delimiters=,)
@@ -31,7 +31,7 @@ pass_gate() {
         [ "$without" = "$lacking" ] || requeue_without "$lacking"
         fail "no containers on $lacking, and the job cannot be queued without: replace these nodes, or correct their image"
     fi
-    echo "$SLURM_JOB_NAME: the job starts on all its nodes"
+    log "the job starts on all its nodes"
 }
 
 case ${GATE-$([ -n "${PAYLOAD:-}" ] && echo no || echo "$gate")} in

@@ -4,6 +4,9 @@ fail() {
     exit 2
 }
 
+# Print a line. A full disk does not end the job, whose program goes on.
+log() { echo "$SLURM_JOB_NAME: $*" || true; }
+
 # Succeed if a file or a directory is this user's, and others may not write it. Another user may have created it first. A
 # link is the user's or root's. Ubuntu gives each user a group of the same name, which has no other members.
 is_own() {

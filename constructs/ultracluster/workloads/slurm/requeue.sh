@@ -9,14 +9,53 @@ this_job=$SLURM_JOB_ID
 component=$this_job
 [ "${SLURM_JOB_ID_HET_GROUP_0:-}" != "$this_job" ] || component+=+0
 
+# Run a command until slurmctld answers, which it does not while it starts again. For a backup, which takes over after
+# SlurmctldTimeout, Slurm's commands wait for one and a half times that, 180 s by default: slurm_send_recv_controller_msg of
+# https://github.com/SchedMD/slurm, tag slurm-25-11-7-1 (read 2026-11-28).
+answered() {
+    local end=$((SECONDS + 180))
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 5
+    done
+}
+
+# Print fields of this job, one component of a heterogeneous job on a line.
+fields() { answered squeue --noheader --states=all --jobs="$this_job" "$@"; }
+
 # Print the nodes that the user of this job excludes: those of Slurm's list that the tests did not add.
 excluded() {
     local list nodes=""
-    list=$(scontrol show job "$component" --oneliner | sed -n 's/.* ExcNodeList=\([^ ]*\).*/\1/p')
-    [ -n "$list" ] && [ "$list" != "(null)" ] || return 0
+    list=$(fields --format="%A %x") || return 1
+    list=$(awk -v job="$SLURM_JOB_ID" '$1 == job { print $2 }' <<<"$list")
+    [ -n "$list" ] || return 0
     [ ! -e "$left_out" ] || read -r _ nodes <"$left_out" || true
     scontrol show hostnames "$list" | { grep --invert-match --line-regexp --fixed-strings "${nodes//,/$'\n'}" || true; } |
         paste --serial --delimiters=,
+}
+
+# Queue this job again, unless Slurm does so or ends it: scontrol would bring back one that its user has cancelled, and whose
+# step has ended before the signal came to this script.
+#
+# Slurm 24.05 and newer requeue a job that they preempt, and that ends in the grace time. One that also requeues itself
+# would be requeued once more at its next end: GRACE_PREEMPT in src/slurmctld/proc_req.c and job_mgr.c of
+# https://github.com/SchedMD/slurm, tag slurm-25-11-7-1 (read 2026-11-27).
+requeue() {
+    local version shown refused=no preempted="RUNNING +[1-9]"
+    version=$(scontrol --version)
+    while true; do
+        shown=$(fields --Format=State,PreemptTime) || return 1
+        [[ $shown == *RUNNING* ]] || return 0
+        if [[ $shown =~ $preempted ]] &&
+            printf '%s\n' 24.05 "${version##* }" | sort --version-sort --check=silent; then
+            return 0
+        fi
+        # Refused by a slurmctld that answers: not for a restart.
+        [ "$refused" = no ] || return 1
+        trap '' TERM
+        ! scontrol requeue "$this_job" || return 0
+        refused=yes
+    done
 }
 
 # Let Slurm give this job, once it is queued again, the nodes that its tests left out. They may be repaired before it starts,
@@ -26,8 +65,9 @@ excluded() {
 # shellcheck disable=SC2329  # the trap runs it
 take_back() {
     trap '' TERM
-    [ -e "$left_out" ] || return 0
-    ! scontrol update "jobid=$component" "excnodelist=$(excluded)" 2>/dev/null || rm -f "$left_out"
+    local nodes
+    [ -e "$left_out" ] && nodes=$(excluded) || return 0
+    ! scontrol update "jobid=$component" "excnodelist=$nodes" 2>/dev/null || rm -f "$left_out"
 }
 trap take_back EXIT
 trap 'exit 143' TERM
@@ -43,28 +83,25 @@ requeue_without() {
     [ "$start" != "${SLURM_RESTART_COUNT:-0}" ] || without=$nodes,$without
     all+=${all:+,}$without
     # Nodes that run jobs, or will: not a drained spare.
-    others=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format='%N %T' |
-        awk '$2 !~ /^(down|drain|fail|error|maint|unknown|inval|future)|\*$/ { print $1 }' | sort --unique |
+    others=$(answered sinfo --noheader --partition="$SLURM_JOB_PARTITION" --Node --format='%N %T')
+    others=$(awk '$2 !~ /^(down|drain|fail|error|maint|unknown|inval|future)|\*$/ { print $1 }' <<<"$others" | sort --unique |
         grep --invert-match --line-regexp --fixed-strings --count "${all//,/$'\n'}") || true
-    if [ "${others:-0}" -lt "$SLURM_JOB_NUM_NODES" ]; then
-        echo "$SLURM_JOB_NAME: $SLURM_JOB_PARTITION has $others nodes without $all, and the job needs $SLURM_JOB_NUM_NODES"
+    if [ "$others" -lt "$SLURM_JOB_NUM_NODES" ]; then
+        log "$SLURM_JOB_PARTITION has $others nodes without $all, and the job needs $SLURM_JOB_NUM_NODES"
         return 0
     fi
-    echo "$SLURM_JOB_NAME: queued again without $all"
-    # A requeue ends this script; the signal before the end leaves it the time. Only a pending job takes the list, and
-    # only a held one does not start before it has the list.
-    trap '' TERM
-    if ! scontrol requeuehold "$this_job"; then
+    log "queued again without $all"
+    if ! requeue; then
         trap 'exit 143' TERM
         return 0
     fi
     trap - EXIT
     echo "$((${SLURM_RESTART_COUNT:-0} + 1)) $without" >"$left_out" || true
-    # Slurm kills this script KillWait after the requeue, 30 s by default, and a job that nobody releases waits for ever.
+    # Only a pending job takes the list. Slurm starts none before its script has ended, which it kills KillWait after the
+    # requeue, 30 s by default: _job_runnable_test1 in src/slurmctld/job_scheduler.c of the same tag (read 2026-11-28).
     for _ in {1..50}; do
         if scontrol update "jobid=$component" "excnodelist=$all"; then break; fi
         sleep 0.2
     done
-    scontrol release "$this_job"
     exit 0
 }

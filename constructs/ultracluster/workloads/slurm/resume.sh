@@ -22,21 +22,7 @@ export ULTRACLUSTER_CHECKPOINT_SECONDS=${CHECKPOINT_SECONDS:-$checkpoint_seconds
 export ULTRACLUSTER_JOB_STATE=$RUN/ultracluster-job.json ULTRACLUSTER_CHECKPOINTS=$RUN
 rm -f "$CHECKPOINT_REQUEST"
 # The beginning of the file has a trap for a request that comes before.
-trap 'requested=yes interrupted=yes; touch "$CHECKPOINT_REQUEST"; echo "$SLURM_JOB_NAME: checkpoint requested"' USR1
-
-# Slurm 24.05 and newer requeue a job that they preempt, and that ends in the grace time. One that also requeues itself
-# would be requeued once more at its next end: GRACE_PREEMPT in src/slurmctld/proc_req.c and job_mgr.c of
-# https://github.com/SchedMD/slurm, tag slurm-25-11-7-1 (read 2026-11-27).
-requeue() {
-    local version preempted=" PreemptTime=[1-9]"
-    version=$(scontrol --version)
-    if [[ $(scontrol show job "$this_job" --oneliner) =~ $preempted ]] &&
-        printf '%s\n' 24.05 "${version##* }" | sort --version-sort --check=silent; then
-        return
-    fi
-    trap '' TERM
-    scontrol requeue "$this_job"
-}
+trap 'requested=yes interrupted=yes; touch "$CHECKPOINT_REQUEST" || true; log "checkpoint requested"' USR1
 
 # A program whose steps are counted may keep its checkpoints elsewhere, or end just after one: it queues again three times.
 may_have_progressed() {
@@ -55,14 +41,14 @@ train() {
     if [ "$requested" = yes ]; then
         # A time limit that is shorter than the preparation would requeue it for ever.
         if [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
-            echo "$SLURM_JOB_NAME: requested to end before its program started: the job queues again"
+            log "requested to end before its program started: the job queues again"
             requeue
             exit 0
         fi
         touch "$CHECKPOINT_REQUEST"
     fi
     start_progress
-    echo "$SLURM_JOB_NAME: start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
+    log "start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     interrupted=no
     run_on_nodes "$@" &
     while true; do
@@ -72,7 +58,7 @@ train() {
         interrupted=no
     done
     if [ "$code" -ne 0 ] && { progressed || may_have_progressed; }; then
-        echo "$SLURM_JOB_NAME: exit code $code after step $(state step 0), from $first_step: the job queues again"
+        log "exit code $code after step $(state step 0), from $first_step: the job queues again"
         requeue
     elif [ "$requested" = yes ] && [ "$code" -eq 0 ]; then
         requeue
