@@ -53,7 +53,6 @@ def _rules(
     CDK finds a construct with the id of its rule, and creates none. A group that is imported with `mutable=False` gets
     no rule.
     """
-    known = {group: group.security_group_id for group in {*ingress, *egress}}
     port = "ALL TRAFFIC" if traffic is _ALL else str(traffic["from_port"])
     for kind, create, peer, (group, other) in (
         ("Ingress", ec2.CfnSecurityGroupIngress, "source_security_group_id", ingress),
@@ -61,8 +60,13 @@ def _rules(
     ):
         if not _mutable(group) or not _claim(group, other, port, *_WAYS[kind]):
             continue
-        ids: dict[str, Any] = {"group_id": known[group], peer: known[other]}
+        ids: dict[str, Any] = {"group_id": _id(group), peer: _id(other)}
         create(scope, f"{id}{kind}", **ids, **traffic)
+
+
+@once
+def _id(group: ec2.ISecurityGroup) -> str:
+    return group.security_group_id
 
 
 @once

@@ -1,15 +1,13 @@
 """Names of node groups and queues, which are unique in a cluster."""
 
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 from constructs import IConstruct
 
+from ultracluster.planning import once
 from ultracluster.rules import Refusal, error
 
 _NAME = error("name-in-cluster", "Node groups of a cluster, and its queues, have different names.")
-# Id of the construct that has a name, by cluster.
-_NAMES: WeakKeyDictionary[Any, dict[tuple[str, str], str]] = WeakKeyDictionary()
 
 
 def claim_name(owner: IConstruct, id: str, *, cluster: Any, kind: Literal["node group", "queue"], name: str) -> None:
@@ -26,9 +24,15 @@ def claim_name(owner: IConstruct, id: str, *, cluster: Any, kind: Literal["node 
         Refusal: If another construct has the name. An imported cluster is compared by its construct.
     """
     # A cluster of the library has one of the CDK.
-    names = _NAMES.setdefault(getattr(cluster, "cluster", cluster), {})
+    names = _names(getattr(cluster, "cluster", cluster))
     if other := names.get((kind, name)):
         raise Refusal(
             owner, _NAME(f"name must be unique in the cluster, got {name!r}, the name of the {kind} {other!r}")
         )
     names[kind, name] = id
+
+
+@once
+def _names(cluster: Any) -> dict[tuple[str, str], str]:
+    """Return the id of the construct that has a name."""
+    return {}

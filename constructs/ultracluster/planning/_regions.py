@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ultracluster.catalogue.ec2 import REGIONS, region_of_zone
-from ultracluster.planning._once import once
+from ultracluster.planning._once import Facts, once
 from ultracluster.planning._scopes import is_stack, remember, stack_or_none
 from ultracluster.planning._texts import known
 from ultracluster.rules import Message, error
@@ -40,7 +39,7 @@ _REGIONAL = (
 
 
 # Of constructs that are created here: Node takes two or three calls to tell it.
-_created_in: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+_created_in: Facts[str] = Facts()
 
 
 def region_errors(scope: Any, values: Mapping[str, object], *, created: object = None) -> list[Message]:
@@ -60,7 +59,7 @@ def region_errors(scope: Any, values: Mapping[str, object], *, created: object =
     if stack is None or not known(region := _region_of_stack(stack)):
         return []
     if created is not None:
-        _created_in[created] = region
+        _created_in.set(created, region)
     return [
         OTHER_REGION(f"{name} must be in {region}, the Region of the stack, got a resource in {there}")
         for name, resource in resources

@@ -1,11 +1,10 @@
 """The stack and the path of a construct: Node takes two or three calls for each, and every node group asks."""
 
-from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
-from ultracluster.planning._once import once
+from ultracluster.planning._once import Facts, once
 from ultracluster.rules import Refusal
 
 
@@ -14,13 +13,12 @@ class _Place(NamedTuple):
     id: str
 
 
-_places: WeakKeyDictionary[Any, _Place] = WeakKeyDictionary()
+_places: Facts[_Place] = Facts()
 
 
 def remember(construct: Any, scope: Any, id: str) -> None:
     """Remember scope and id of a construct that is created."""
-    with suppress(TypeError):  # It has no hash, or its scope takes no weak reference.
-        _places[construct] = _Place(ref(scope), id)
+    _places.set(construct, _Place(ref(scope), id))
 
 
 def stack_of(construct: Any) -> Any:
@@ -61,9 +59,8 @@ def is_stack(construct: object) -> bool:
 
 
 def _place(construct: Any) -> tuple[Any, str] | None:
-    with suppress(TypeError):
-        if (place := _places.get(construct)) is not None and (scope := place.scope()) is not None:
-            return scope, place.id
+    if (place := _places.get(construct)) is not None and (scope := place.scope()) is not None:
+        return scope, place.id
     return None
 
 

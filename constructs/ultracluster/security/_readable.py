@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Iterable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 import jsii
 from constructs import IConstruct, IValidation
+
+from ultracluster.planning import once
 
 
 def readable(scope: IConstruct, value: Any) -> Any:
@@ -35,14 +36,16 @@ def _finding(text: str) -> str:
 def acknowledge_wildcards(policy: IConstruct, arns: Iterable[str], reason: str) -> None:
     """Acknowledge cdk-nag's findings about a role or policy for ARNs with a wildcard."""
     stack = cdk.Stack.of(policy)
-    if stack not in _POLICIES:
-        _POLICIES[stack] = []
+    policies = _policies(stack)
+    if not policies:
         stack.node.add_validation(_Wildcards(stack))
-    _POLICIES[stack].append((policy, tuple(arns), reason))
+    policies.append((policy, tuple(arns), reason))
 
 
-# Role or policy, ARNs and reason of each acknowledgment, by stack: one call of Node resolves all.
-_POLICIES: WeakKeyDictionary[cdk.Stack, list[tuple[IConstruct, tuple[str, ...], str]]] = WeakKeyDictionary()
+@once
+def _policies(stack: cdk.Stack) -> list[tuple[IConstruct, tuple[str, ...], str]]:
+    """Return role or policy, ARNs and reason of each acknowledgment of a stack: one call of Node resolves all."""
+    return []
 
 
 @jsii.implements(IValidation)
@@ -54,7 +57,7 @@ class _Wildcards:
 
     def validate(self) -> list[str]:
         """Acknowledge the findings; there is nothing to refuse."""
-        policies = _POLICIES[self._stack]
+        policies = _policies(self._stack)
         texts = readable(self._stack, [list(arns) for _, arns, _ in policies])
         for (policy, _, reason), arns in zip(policies, texts, strict=True):
             acknowledgments = [cdk.Acknowledgment(id=id, reason=reason) for id in sorted(set(map(_finding, arns)))]

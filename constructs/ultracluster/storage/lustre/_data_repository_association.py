@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 import jsii
@@ -12,7 +11,17 @@ from constructs import Construct, IConstruct, IValidation
 
 from ultracluster.catalogue.storage import repositories
 from ultracluster.cloudwatch import Alarms
-from ultracluster.planning import account_of, as_list, checked, id_problem, known, region_of, stack_of, token_errors
+from ultracluster.planning import (
+    account_of,
+    as_list,
+    checked,
+    id_problem,
+    known,
+    once,
+    region_of,
+    stack_of,
+    token_errors,
+)
 from ultracluster.planning.lustre import Association, association_warnings, check_associations
 from ultracluster.planning.s3 import NOTIFICATIONS, link_problems
 from ultracluster.rules import Message, Refusal, shared
@@ -24,8 +33,12 @@ from ultracluster.storage.lustre import _repository_access as repository_access
 from ultracluster.storage.lustre._metrics import AssociationMetrics
 
 FOREIGN_FILE_SYSTEM = shared("association-foreign-file-system")
-# The last association of each file system in a stack.
-_LAST: WeakKeyDictionary[cdk.Stack, dict[str, fsx.CfnDataRepositoryAssociation]] = WeakKeyDictionary()
+
+
+@once
+def _last(stack: cdk.Stack) -> dict[str, fsx.CfnDataRepositoryAssociation]:
+    """Return the last association of each file system in a stack."""
+    return {}
 
 
 class DataRepositoryAssociation(cdk.Resource):
@@ -132,7 +145,7 @@ class DataRepositoryAssociation(cdk.Resource):
         for needed in (bucket.policy, bucket.encryption_key):
             if needed is not None:
                 resource.node.add_dependency(needed)
-        last = _LAST.setdefault(cdk.Stack.of(self), {})
+        last = _last(cdk.Stack.of(self))
         if self.file_system_id in last:
             resource.node.add_dependency(last[self.file_system_id])
         last[self.file_system_id] = resource
