@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from ultracluster.cli import _aws, app
-from ultracluster.platform import CONNECT_SECONDS
 from ultracluster.platform import _aws as _platform_aws
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -131,7 +130,8 @@ def test_without_a_path_to_aws_a_command_ends_in_seconds(monkeypatch: pytest.Mon
     for service, longest in (("sts", 12), ("cloudformation", 60)):
         config = _aws.client(service, "us-east-2").meta.config
         assert config.connect_timeout * config.retries["total_max_attempts"] <= longest
-    monkeypatch.setattr("ultracluster.platform.CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
+    monkeypatch.setattr(_platform_aws, "_CONNECT_SECONDS", 0.05)
     before = time.monotonic()
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 3, result.output
@@ -141,11 +141,29 @@ def test_without_a_path_to_aws_a_command_ends_in_seconds(monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("silence")
+def test_the_role_of_a_profile_is_not_waited_for_either(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """botocore takes the role in a client of its session, before the first call of a command."""
+    (tmp_path / "config").write_text(
+        "[profile a]\nrole_arn = arn:aws:iam::123456789012:role/a\nsource_profile = b\n"
+        "[profile b]\naws_access_key_id = x\naws_secret_access_key = x\n"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_PROFILE", "a")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr(_platform_aws, "_CONNECT_SECONDS", 0.05)
+    before = time.monotonic()
+    result = CliRunner().invoke(app, ["diff", SLURM])
+    assert result.exit_code == 3, result.output
+    assert "Connect timeout on endpoint URL" in result.stderr
+    assert time.monotonic() - before < 10
+
+
+@pytest.mark.usefixtures("silence")
 @pytest.mark.parametrize("command", [["apply", KUBERNETES, "--dry-run"], ["kubeconfig", KUBERNETES]], ids=" ".join)
 def test_apply_has_the_same_limit(monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
     client = _platform_aws.aws_session("us-east-2").client("cloudformation")
-    assert client.meta.config.connect_timeout == CONNECT_SECONDS
-    monkeypatch.setattr(_platform_aws, "CONNECT_SECONDS", 0.01)
+    assert client.meta.config.connect_timeout <= 5
+    monkeypatch.setattr(_platform_aws, "_CONNECT_SECONDS", 0.01)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 3, result.output

@@ -22,10 +22,12 @@ def client(service: str, region: str) -> Any:
         misuse("this command calls AWS, and boto3 is not installed; run: pip install 'cdk-ultracluster[live]'")
     from botocore.config import Config
 
-    from ultracluster.platform import CONNECT_SECONDS, refuse_pages
+    from ultracluster.platform import core_session, refuse_pages
 
     retries = {"mode": "standard", "total_max_attempts": _ATTEMPTS.get(service, 9)}
-    config = Config(connect_timeout=CONNECT_SECONDS, retries=retries)
+    config = Config(retries=retries)
+    if boto3.DEFAULT_SESSION is None:
+        boto3.setup_default_session(botocore_session=core_session())
     result = boto3.client(service, region_name=region, config=config)
     refuse_pages(result.meta.events)
     return result

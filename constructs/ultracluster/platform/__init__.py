@@ -9,7 +9,7 @@ from ultracluster.platform._apply import apply as apply
 from ultracluster.platform._apply import hold_queues as hold_queues
 from ultracluster.platform._apply import plan as plan
 from ultracluster.platform._apply import wait_for_gate as wait_for_gate
-from ultracluster.platform._aws import CONNECT_SECONDS as CONNECT_SECONDS
+from ultracluster.platform._aws import core_session as core_session
 from ultracluster.platform._aws import refuse_pages as refuse_pages
 from ultracluster.platform._bundle import BUNDLE_FILE as BUNDLE_FILE
 from ultracluster.platform._bundle import Bundle as Bundle

@@ -4,8 +4,8 @@ from typing import Any
 
 from ultracluster.platform._errors import ApplyError
 
-#: A connection takes less than a second, and a lost packet a second more. By default, botocore waits a minute.
-CONNECT_SECONDS = 5
+# A connection takes less than a second, and a lost packet a second more. By default, botocore waits a minute.
+_CONNECT_SECONDS = 5
 
 
 def refuse_pages(events: Any) -> None:
@@ -28,6 +28,16 @@ def _refuse_page(operation_model: Any, response_dict: Any, **_: Any) -> None:
         )
 
 
+def core_session() -> Any:
+    """Return a session of botocore that waits seconds for a connection, also where it takes the role of a profile."""
+    from botocore.config import Config
+    from botocore.session import get_session
+
+    result = get_session()
+    result.set_default_client_config(Config(connect_timeout=_CONNECT_SECONDS))
+    return result
+
+
 def aws_session(region: str) -> Any:
     """Return a session of boto3.
 
@@ -36,15 +46,10 @@ def aws_session(region: str) -> Any:
     """
     try:
         import boto3
-        from botocore.config import Config
-        from botocore.session import get_session
     except ImportError:
         remedy = "pip install 'cdk-ultracluster[apply]'; or pass --kubeconfig and --outputs"
         raise ApplyError("connect", "boto3", "it is not installed, and calls to AWS need it", remedy) from None
-    core = get_session()
-    # Also of the calls that take the role of a profile.
-    core.set_default_client_config(Config(connect_timeout=CONNECT_SECONDS))
-    session = boto3.Session(botocore_session=core, region_name=region)
+    session = boto3.Session(botocore_session=core_session(), region_name=region)
     refuse_pages(session.events)
     return session
 

@@ -148,7 +148,7 @@ def caller_role(region: str, admins: Sequence[str], members: Sequence[str] = ())
     """Return the administrator's role to assume, or None if the caller has an access entry or none is a role."""
     roles = [arn for arn in admins if ":role/" in arn]
     client = aws_session(region).client("sts")
-    caller = call(client.get_caller_identity, "AWS", "check the credentials")["Arn"]
+    caller = call(client.get_caller_identity, "AWS", "check the credentials, the network and the proxy")["Arn"]
     name = caller.split("/")[1] if ":assumed-role/" in caller else None
     having = [*admins, *members]
     if caller in having or any(":role/" in arn and arn.rpartition("/")[2] == name for arn in having):
