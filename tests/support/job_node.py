@@ -43,6 +43,7 @@ class Node:
         for path in (self.said, directory / "bin", self.root / "sys/class/infiniband"):
             path.mkdir(parents=True)
         self.provide("srun", SRUN)
+        self.provide("squeue", "#!/bin/sh\n")
         self.provide("enroot", (ROOT / "tests/support/real_slurm/enroot.sh").read_text())
 
     def provide(self, name: str, text: str = SAYS) -> None:

@@ -258,11 +258,12 @@ run_on_nodes() {{ srun bash -c "$1"; }}
 run_is_given=yes requested=no checkpoint_seconds=600 RUN={run}
 {progress}
 {resume}
+{before}
 train 'echo "{{\\"step\\": 7}}" >"$ULTRACLUSTER_JOB_STATE"; {ends}'
 """
 
 
-def submit(slurm: RealSlurm, name: str, ends: str) -> tuple[str, Path]:
+def submit(slurm: RealSlurm, name: str, ends: str, before: str = "") -> tuple[str, Path]:
     run, script = slurm.directory / "fsx" / name, slurm.directory / f"{name}.sh"
     scripts = (
         ROOT / "constructs/ultracluster/workloads/slurm" / name for name in ("image.sh", "resume.sh", "requeue.sh")
@@ -270,7 +271,7 @@ def submit(slurm: RealSlurm, name: str, ends: str) -> tuple[str, Path]:
     image, *resuming = (script.read_text() for script in scripts)
     resume = "\n".join(resuming)
     progress = (ROOT / "constructs/ultracluster/boot/scripts/ultracluster_progress.sh").read_text()
-    script.write_text(FAILING.format(run=run, image=image, progress=progress, resume=resume, ends=ends))
+    script.write_text(FAILING.format(run=run, image=image, progress=progress, resume=resume, ends=ends, before=before))
     options = ("--parsable", "--requeue", "--open-mode=append", f"--output={run}.log", "--nodes=1")
     return slurm.run("sbatch", *options, f"--partition={slurm.cluster.queues[0].name}", str(script)), run
 
@@ -292,3 +293,29 @@ def test_a_job_that_fails_queues_again_after_a_new_step_alone(slurm: RealSlurm) 
         f"start 1 on 1 nodes, checkpoints in {run}",
     ]
     assert slurm.job(cancelled, "%T") == "CANCELLED"
+
+
+def test_jobs_start_and_queue_again_while_the_controller_starts_again(slurm: RealSlurm) -> None:
+    """Commands of Slurm fail after MessageTimeout, 10 s by default: here, after one."""
+    slurm.until("all nodes are idle", lambda: slurm.states() == {"idle": 2})
+    conf = slurm.directory / "slurm.conf"
+    (slurm.directory / "short.conf").write_text(re.sub(r"(?m)^MessageTimeout=.*", "MessageTimeout=1", conf.read_text()))
+    before = f"export SLURM_CONF={slurm.directory}/short.conf"
+    wait = 'until [ -e "$ULTRACLUSTER_CHECKPOINTS/go" ]; do sleep 0.2; done'
+    ending, run = submit(slurm, "ending", f"{wait}; exit 9", before)
+    starting, other = submit(slurm, "starting", "exit 0", f"{before}; touch $RUN/ready; {wait}")
+    slurm.until("both run", lambda: (run / "ultracluster-job.json").exists() and (other / "ready").exists())
+    slurm.run("scontrol", "update", f"jobid={ending}", "comment=saved")
+    with slurm.controller_away():
+        (run / "go").touch()
+        (other / "go").touch()
+        logs = (Path(f"{run}.log"), Path(f"{other}.log"))
+        message = "Unable to contact slurm controller"
+        slurm.until("both ask in vain", lambda: all(message in log.read_text() for log in logs))
+    slurm.until("it waits", lambda: slurm.job(ending, "%T") == "PENDING")
+    # srun tries again by itself until the node has registered.
+    busy = "step creation temporarily disabled"
+    slurm.until(
+        "it starts", lambda: slurm.job(starting, "%T") == "COMPLETED" or busy in Path(f"{other}.log").read_text()
+    )
+    slurm.run("scancel", ending, starting)

@@ -111,6 +111,19 @@ class RealSlurm(RealAccounting):
         finally:
             os.kill(watcher, signal.SIGCONT)
 
+    @contextlib.contextmanager
+    def controller_away(self) -> Iterator[None]:
+        """The controller is killed once it has saved its jobs, and starts again."""
+        now, state = time.time(), self.directory / "state/job_state"
+        self.until("it has saved its jobs", lambda: state.exists() and state.stat().st_mtime > now)
+        process = self._processes.pop("slurmctld")
+        process.kill()
+        process.wait()
+        try:
+            yield
+        finally:
+            self._start_controller()
+
     def lose_gpus(self, node: str) -> None:
         """The node boots again without its GPUs: Slurm drains it, and its registration is not valid."""
         process = self._processes.pop(node)
@@ -164,11 +177,14 @@ class RealSlurm(RealAccounting):
         )
         self._write_files()
         self._start_accounting(self.machine.slurmdbd_port)
-        self._spawn("slurmctld", "slurmctld", "-D")
-        self.until("slurmctld answers", lambda: self._says_up("slurmctld"))
+        self._start_controller()
         for node in self.nodes:
             self.bring_back(node)
         self.until("all nodes are idle", lambda: self.states() == {"idle": len(self.nodes)})
+
+    def _start_controller(self) -> None:
+        self._spawn("slurmctld", "slurmctld", "-D")
+        self.until("slurmctld answers", lambda: self._says_up("slurmctld"))
 
     def _make(self, name: str, group: NodeGroup) -> GpuNode:
         """The library's checks on a node; its scontrol, sinfo and squeue are real, and ask the real controller.

@@ -48,6 +48,8 @@ train() {
         touch "$CHECKPOINT_REQUEST"
     fi
     start_progress
+    # srun ends with an error where slurmctld does not answer.
+    fields --format=%T >/dev/null || true
     log "start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NUM_NODES nodes, checkpoints in $RUN"
     interrupted=no
     run_on_nodes "$@" &
