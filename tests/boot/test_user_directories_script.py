@@ -53,11 +53,12 @@ class Node:
         text = next(job.text for job in jobs if job.path == "train/torchtitan.sbatch")
         text = re.sub(r"(?m)(?<=^shared=)/fsx|/fsx(?=/\$USER)", str(self.fsx), text)
         (self.root / "bin/srun").write_text('#!/bin/sh\necho "$@"\n')
+        (self.root / "bin/squeue").write_text("#!/bin/sh\n")
         # Its import and its export have the file after --output.
         (self.root / "bin/enroot").write_text(
             '#!/bin/sh\nwhile [ $# -gt 1 ]; do [ $1 != --output ] || touch "$2"; shift; done\n'
         )
-        for name in ("srun", "enroot"):
+        for name in ("srun", "squeue", "enroot"):
             (self.root / "bin" / name).chmod(0o755)
         slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "1", "SLURM_JOB_NAME": "job"}
         return self.as_user(ADA, text, **slurm, **variables, USER="ada", GATE="no")
