@@ -112,9 +112,10 @@ class RealSlurm(RealAccounting):
             os.kill(watcher, signal.SIGCONT)
 
     @contextlib.contextmanager
-    def controller_away(self) -> Iterator[None]:
-        """The controller is killed once it has saved its jobs, and starts again."""
+    def controller_away(self, job: str) -> Iterator[None]:
+        """The controller is killed once it has saved its jobs, of which one changes, and starts again."""
         now, state = time.time(), self.directory / "state/job_state"
+        self.run("scontrol", "update", f"jobid={job}", "comment=saved")
         self.until("it has saved its jobs", lambda: state.exists() and state.stat().st_mtime > now)
         process = self._processes.pop("slurmctld")
         process.kill()

@@ -4,9 +4,6 @@ fail() {
     exit 2
 }
 
-# Print a line. A full disk does not end the job, whose program goes on.
-log() { echo "$SLURM_JOB_NAME: $*" || true; }
-
 # Succeed if a file or a directory is this user's, and others may not write it. Another user may have created it first. A
 # link is the user's or root's. Ubuntu gives each user a group of the same name, which has no other members.
 is_own() {
@@ -25,6 +22,9 @@ require_own() {
     [ ! -L "$1" ] || fix="have your administrator replace the link"
     fail "$1 must be yours, and writable for you alone; it has $(stat -c 'owner %U, group %G, mode %a' "$1"): $fix${2:-}"
 }
+
+# Print a line. A full disk does not end the job, whose program goes on.
+log() { echo "$SLURM_JOB_NAME: $*" || true; }
 
 # Create the directory of this user's images. Root creates the one above it, but not everywhere.
 make_images() {
