@@ -51,9 +51,7 @@ class BootScript:
     @property
     def sha256(self) -> str:
         """Checksum of the text, 64 hexadecimal digits."""
-        import hashlib
-
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return self.script.checksum
 
     @property
     def script(self) -> NodeScript:

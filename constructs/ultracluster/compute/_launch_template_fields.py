@@ -41,12 +41,6 @@ def subnet_id(subnet: ec2.ISubnet) -> str:
     return subnet.subnet_id
 
 
-@once
-def security_group_id(group: ec2.ISecurityGroup) -> str:
-    """Return the id of a security group."""
-    return group.security_group_id
-
-
 def market_options(purchased: Purchase) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
     """Return the market options of a purchase; see `planning.capacity.purchase`.
 

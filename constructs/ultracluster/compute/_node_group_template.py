@@ -33,13 +33,12 @@ from ultracluster.compute._launch_template_fields import (
     metadata_options,
     network_interfaces,
     reservation,
-    security_group_id,
     subnet_id,
     tag_specifications,
 )
 from ultracluster.compute._placement_group import new_placement_group
 from ultracluster.compute._template_checks import SERVICE, check_efa, check_groups, check_service, existing_template
-from ultracluster.planning import as_list, checked, checked_except, path_of, shown, stack_of
+from ultracluster.planning import as_list, checked, checked_except, path_of, security_group_id, shown, stack_of
 from ultracluster.planning.capacity import (
     PLACEMENT,
     Capacity,

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.planning import once
+from ultracluster.planning import once, security_group_id
 
 # NFS 4 needs no other port (RFC 8881, 2.9.3). Port mapper, mount and lock daemon, which the guide of FSx for OpenZFS
 # opens too, belong to NFS 3: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html and
@@ -60,13 +60,8 @@ def _rules(
     ):
         if not _mutable(group) or not _claim(group, other, port, *_WAYS[kind]):
             continue
-        ids: dict[str, Any] = {"group_id": _id(group), peer: _id(other)}
+        ids: dict[str, Any] = {"group_id": security_group_id(group), peer: security_group_id(other)}
         create(scope, f"{id}{kind}", **ids, **traffic)
-
-
-@once
-def _id(group: ec2.ISecurityGroup) -> str:
-    return group.security_group_id
 
 
 @once

@@ -12,6 +12,7 @@ from ultracluster.planning._regions import OTHER_ACCOUNT as OTHER_ACCOUNT
 from ultracluster.planning._regions import OTHER_REGION as OTHER_REGION
 from ultracluster.planning._regions import account_of as account_of
 from ultracluster.planning._regions import region_of as region_of
+from ultracluster.planning._regions import security_group_id as security_group_id
 from ultracluster.planning._regions import security_groups as security_groups
 from ultracluster.planning._regions import zone_problems as zone_problems
 from ultracluster.planning._scopes import path_of as path_of

@@ -86,6 +86,12 @@ def account_of(resource: Any) -> str:
     return str(resource.account if is_stack(resource) else resource.env.account)
 
 
+@once
+def security_group_id(group: Any) -> str:
+    """Return the id of a security group."""
+    return str(group.security_group_id)
+
+
 def security_groups(value: Any) -> list[Any]:
     """Return the security groups of a value with `connections`; none if it has none."""
     try:

@@ -4,7 +4,7 @@ from typing import Any
 
 from ultracluster.platform._errors import ApplyError
 
-# A connection takes less than a second, and a lost packet a second more. By default, botocore waits a minute.
+# Judgement: a connection takes less than a second, a lost packet a second more. By default, botocore waits a minute.
 _CONNECT_SECONDS = 5
 
 
